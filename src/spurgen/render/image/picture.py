@@ -1,0 +1,58 @@
+"""What drawing with ground truth gives, and which pixels a channel may touch."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+CORNER_SHARE = 0.28
+BORDER_SHARE = 0.11
+
+
+class Picture(NamedTuple):
+    """A batch of pictures with what is known about them; every field has one entry per row."""
+
+    image: Any  # uint8 (n, h, w, 3)
+    mask: Any  # uint8 (n, h, w): visible coverage of the object, 0 none of it, 255 nothing else
+    companion_mask: Any  # uint8 (n, h, w)
+    box: Any  # int32 (n, 4): x0, y0, x1, y1 of mask > 0, half open; -1 where nothing is visible
+    companion_box: Any  # int32 (n, 4)
+    depth: Any  # float32 (n, h, w): distance along the camera's axis
+
+
+def boxes(mask: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """The smallest box around the pixels above 0 of each mask."""
+    found = np.full((len(mask), 4), -1, np.int32)
+    for at, axis in ((0, 1), (1, 2)):
+        line = (mask > 0).any(axis)
+        seen = line.any(1)
+        found[seen, at] = line[seen].argmax(1)
+        found[seen, at + 2] = line.shape[1] - line[seen, ::-1].argmax(1)
+    return found
+
+
+def may_change(
+    region: str, mask: NDArray[np.uint8], other: NDArray[np.uint8]
+) -> NDArray[np.bool_]:
+    """Pixels that an intervention on a channel that touches `region` may change, from the masks before and after."""
+    height, width = mask.shape[-2:]
+    if region == "object":
+        return (mask > 0) | (other > 0)
+    if region == "surroundings":
+        return (mask < 255) | (other < 255)
+    rows, columns = np.arange(height)[:, None], np.arange(width)[None, :]
+    if region == "corner":
+        inside = (rows >= height * (1 - CORNER_SHARE)) & (
+            columns >= width * (1 - CORNER_SHARE)
+        )
+    elif region == "border":
+        nearest = np.minimum(
+            np.minimum(rows, height - 1 - rows),
+            np.minimum(columns, width - 1 - columns),
+        )
+        inside = nearest < height * BORDER_SHARE
+    else:
+        inside = np.ones((height, width), bool)
+    return np.broadcast_to(inside, mask.shape)
