@@ -1,0 +1,57 @@
+"""What a world is: the spec, its presets, and the sentences for what is wrong with one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+
+from spurgen.errors import SpecError, UnknownName, unknown
+from spurgen.spec.world import World
+
+__all__ = ["World", "load", "preset_text", "presets"]
+
+
+def presets() -> list[str]:
+    """The ids of the worlds that come with the package."""
+    files = resources.files("spurgen.spec").joinpath("presets").iterdir()
+    return sorted("/".join(f.name.removesuffix(".toml").rsplit("-", 1)) for f in files if f.name.endswith(".toml"))
+
+
+def preset_text(name: str) -> str:
+    """The commented TOML of a preset."""
+    if name not in presets():
+        raise UnknownName(unknown("preset", name, presets()))
+    return resources.files("spurgen.spec").joinpath("presets", name.replace("/", "-") + ".toml").read_text("utf-8")
+
+
+def load(name_or_path: str | Path | World, overrides: Iterable[str] = ()) -> World:
+    """A preset by its id, or a TOML file by its path, with `KEY=VALUE` edits applied before it is checked."""
+    from spurgen.spec.toml import override, read
+
+    if isinstance(name_or_path, World):
+        data = name_or_path.dump()
+    else:
+        data = read(_text(name_or_path))
+    for assignment in overrides:
+        override(data, assignment)
+    return World.from_dict(data)
+
+
+def _text(name_or_path: str | Path) -> str:
+    name = str(name_or_path)
+    path = Path(name_or_path)
+    if name in presets():
+        return preset_text(name)
+    if not (isinstance(name_or_path, Path) or name.endswith(".toml") or path.is_file()):
+        raise UnknownName(unknown("preset", name, presets()) + " (the path of a spec ends in .toml)")
+    try:
+        return path.read_text("utf-8")
+    except FileNotFoundError:
+        raise SpecError("", f"there is no file {name}") from None
+    except IsADirectoryError:
+        raise SpecError("", f"{name} is a directory; give the path of a .toml file") from None
+    except UnicodeDecodeError:
+        raise SpecError("", f"{name} is not a text file in UTF-8") from None
+    except (OSError, ValueError) as error:
+        raise SpecError("", f"{name!r} cannot be read: {error}") from None

@@ -1,0 +1,78 @@
+"""TOML in and out: tomllib reads, a small writer gives back what specs are made of, `--set` edits one value."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from typing import Any
+
+from spurgen.errors import SpecError
+
+_BARE = re.compile(r"^[A-Za-z0-9_-]+$")
+
+
+def read(text: str) -> dict[str, Any]:
+    """A TOML document as plain data."""
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise SpecError("", f"the spec is not valid TOML: {error}") from None
+    except RecursionError:
+        raise SpecError("", "the spec is nested too deeply to be read") from None
+
+
+def write(data: dict[str, Any]) -> str:
+    """Plain data as TOML: scalars first, then one [table] for each table of tables."""
+    return "\n".join(_lines(data, ())).strip() + "\n"
+
+
+def override(data: dict[str, Any], assignment: str) -> None:
+    """Apply one `--set a.b.c=value` in place; the value is read as TOML, and as plain text where it is none."""
+    path, equals, text = assignment.partition("=")
+    keys = path.strip().split(".")
+    if not equals or not all(keys):
+        raise SpecError("", f"cannot read --set {assignment!r}; write it as KEY=VALUE, for example rows=1000")
+    try:
+        value = tomllib.loads(f"value = {text.strip()}")["value"]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        value = text.strip()
+    table = data
+    for depth, name in enumerate(keys[:-1]):
+        table = table.setdefault(name, {})
+        if not isinstance(table, dict):
+            where = ".".join(keys[: depth + 1])
+            raise SpecError(where, f"is not a table, so --set {path.strip()} has no place in it")
+    table[keys[-1]] = value
+
+
+def _lines(table: dict[str, Any], path: tuple[str, ...]) -> list[str]:
+    inner = {k: v for k, v in table.items() if isinstance(v, dict) and not _is_leaf(v)}
+    plain = [f"{_key(k)} = {_value(v)}" for k, v in table.items() if k not in inner]
+    head = [f"[{'.'.join(map(_key, path))}]"] if path and (plain or not inner) else []
+    out = [*head, *plain, ""] if head or plain else []
+    for name, value in inner.items():
+        out += _lines(value, (*path, name))
+    return out
+
+
+def _is_leaf(table: dict[str, Any]) -> bool:
+    """Small tables without tables inside are written on one line; empty ones need their [head]."""
+    return bool(table) and len(table) <= 4 and not any(isinstance(v, dict) for v in table.values())
+
+
+def _key(name: str) -> str:
+    return name if _BARE.match(name) else json.dumps(name, ensure_ascii=False)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        # JSON's escapes are TOML's, but for DEL, which TOML wants escaped
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_value, value)) + "]"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }"
+    return repr(value)
