@@ -24,7 +24,8 @@ def ingredients(spec: World) -> dict[str, Any]:
         name: {"words": part.words, "traits": dict(part.traits)}
         for name, part in zip(spec.classes, spec.class_parts, strict=True)
     }
-    data["order"] = {"classes": spec.classes, "channels": {c: spec.values(c) for c in spec.channels}}
+    # JSON's keys are sorted below, but rows depend on these orders
+    data["order"] = [list(spec.splits), list(spec.environments), [[c, spec.values(c)] for c in spec.channels]]
     data["attributes"] = {
         c: {name: {"word": value.word, "traits": dict(value.traits)} for name, value in spec.channel(c).values.items()}
         for c in spec.channels

@@ -40,7 +40,7 @@ def _rank(finding: Any) -> tuple[bool, int]:
 
 def _path(loc: Iterable[str | int]) -> tuple[str, ...]:
     """Where the field stands in the file: pydantic's names for the branches of a union are left out."""
-    drop = {*COUPLINGS, "[key]", "constrained-str", "ValueSpec", "str", "float", "int"}
+    drop = {*COUPLINGS, "[key]", "constrained-str", "str", "float", "int"}
     out: list[str] = []
     for i, step in enumerate(loc):
         text = str(step)

@@ -13,7 +13,7 @@ from spurgen.errors import SpecError, unknown
 from spurgen.parts import Channel, Choice, Constant, Distribution, Integers, Modality, Trait, Uniform, Value
 from spurgen.spec.explain import spec_error
 from spurgen.spec.known import CHANNELS, MODALITIES, classes
-from spurgen.spec.world import ChannelSpec, ValueSpec, World
+from spurgen.spec.world import ChannelSpec, World
 
 RESERVED = {"row_id", "split", "environment", "label", "label_shown", "label_annotated", "intervention"}
 
@@ -110,11 +110,13 @@ def _channel(name: str, given: ChannelSpec) -> Channel:
     return replace(base, values=values, says=base.says if given.says is None else given.says)
 
 
-def _own_value(path: str, name: str, written: ValueSpec, known: Channel | None) -> Value:
-    traits = dict(written.__pydantic_extra__ or {})
-    if not traits and known is not None and name in known.values:
-        return Value(written.word or known.values[name].word, known.values[name].traits)
-    return Value(written.word or name.replace("_", " "), traits)
+def _own_value(path: str, name: str, written: dict[str, float | str], known: Channel | None) -> Value:
+    traits = {k: v for k, v in written.items() if k != "word"}
+    borrowed = known.values.get(name) if known is not None and not traits else None
+    word = written.get("word", borrowed.word if borrowed else name.replace("_", " "))
+    if not isinstance(word, str) or not word.strip() or len(word) > 60:
+        raise SpecError(f"{path}.values.{name}.word", f"is {word!r}; it must be a word or two")
+    return Value(word, borrowed.traits if borrowed else traits)
 
 
 def _check_aligned(spec: World, name: str, channel: ChannelSpec) -> None:

@@ -47,7 +47,9 @@ def override(data: dict[str, Any], assignment: str) -> None:
 
 
 def _lines(table: dict[str, Any], path: tuple[str, ...]) -> list[str]:
-    inner = {k: v for k, v in table.items() if isinstance(v, dict) and not _is_leaf(v)}
+    # all tables of a table in one style, so that their order survives: rows depend on it
+    tables = {k: v for k, v in table.items() if isinstance(v, dict)}
+    inner = {} if path and all(map(_is_leaf, tables.values())) else tables
     plain = [f"{_key(k)} = {_value(v)}" for k, v in table.items() if k not in inner]
     head = [f"[{'.'.join(map(_key, path))}]"] if path and (plain or not inner) else []
     out = [*head, *plain, ""] if head or plain else []
@@ -57,8 +59,8 @@ def _lines(table: dict[str, Any], path: tuple[str, ...]) -> list[str]:
 
 
 def _is_leaf(table: dict[str, Any]) -> bool:
-    """Small tables without tables inside are written on one line; empty ones need their [head]."""
-    return bool(table) and len(table) <= 4 and not any(isinstance(v, dict) for v in table.values())
+    """Small tables are written on one line."""
+    return len(table) <= 4 and all(not isinstance(v, dict) or (len(v) <= 4 and _is_leaf(v)) for v in table.values())
 
 
 def _key(name: str) -> str:
@@ -74,5 +76,6 @@ def _value(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }"
+        inside = ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
     return repr(value)

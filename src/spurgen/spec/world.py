@@ -33,22 +33,14 @@ class SplitSpec(BaseModel):
         return {name: weight / total for name, weight in given.items()}
 
 
-class ValueSpec(BaseModel):
-    """An attribute written in the spec itself: a word for captions, and traits."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
-    __pydantic_extra__: dict[str, float | str] = Field(init=False)
-    word: str | None = Field(None, min_length=1, max_length=60, description="How captions call it; its name unless given.")
-
-
 class ChannelSpec(BaseModel):
     """A channel of this world: which attributes it has and which of them belongs to which class."""
 
     model_config = _STRICT
-    values: list[Name] | dict[Name, ValueSpec] | None = Field(
+    values: list[Name] | dict[Name, dict[str, float | str]] | None = Field(
         None,
-        description="Attributes, in order: names the channel knows, or a table name -> traits for attributes "
-        "(or a whole channel) of your own. All that the channel knows unless given.",
+        description="Attributes, in order: names the channel knows, or a table name -> traits (and `word`, for "
+        "captions) for attributes, or a whole channel, of your own. All that the channel knows unless given.",
     )
     aligned: dict[str, str] = Field(
         {}, description="Class -> its aligned attribute; unless given, the i-th class has the i-th value, in turn."
