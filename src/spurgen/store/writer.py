@@ -1,0 +1,263 @@
+"""Builds a dataset: draws what is missing, writes it shard by shard, and the manifest last."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from spurgen.errors import DataError
+from spurgen.store import atomic, journal, layout, lock, manifest
+from spurgen.store.drawing import Artist, Piece, runs
+from spurgen.store.features import class_columns, metadata
+from spurgen.store.layout import Shard
+from spurgen.store.manifest import Identity, Manifest, ShardRecord
+from spurgen.store.shards import is_whole
+from spurgen.store.shards import write as write_shard
+from spurgen.version import __version__
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a build did: where, how much of it was drawn now, and the seconds each step took (added over threads)."""
+
+    directory: Path
+    rows: int
+    drawn_rows: int
+    shards: int
+    drawn_shards: tuple[str, ...]
+    bytes: int
+    digest: str
+    seconds: float
+    steps: dict[str, float] = field(default_factory=dict)
+
+
+def build(
+    spec: Any,
+    out: str | Path,
+    rows: int | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    shard_rows: int | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Summary:
+    """Write the dataset of a spec and a seed into a directory, or finish or mend the one that lies there.
+
+    The same call gives the same bytes, whatever the number of workers and however often it was killed. A directory
+    that holds something else is refused; `force` starts over where another dataset of SpurGen lies.
+    """
+    from spurgen.latents.sample import Plan
+
+    began = time.perf_counter()
+    directory = Path(out)
+    plan = Plan(spec, rows=rows, seed=seed)
+    if shard_rows is not None and shard_rows < 1:
+        raise DataError(f"shard_rows must be at least 1, not {shard_rows}")
+    _refuse_foreign(directory)
+    with atomic.explained(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+    with lock.held(directory):
+        artist = Artist(spec, plan, workers)
+        if force:
+            clear(directory)
+        identity = _settle(directory, artist, shard_rows)
+        build = _Build(directory, artist, identity, progress)
+        return build.run(began)
+
+
+class _Build:
+    """One run of `build`, inside the lock."""
+
+    def __init__(self, directory: Path, artist: Artist, identity: Identity, progress: Progress | None):
+        self.directory = directory
+        self.artist = artist
+        self.identity = identity
+        self.progress = progress or (lambda done, total: None)
+        self.shards = layout.shards(artist.plan.splits, identity.shard_rows)
+        self.total = sum(s.rows for s in self.shards)
+        self.done = 0
+        self.steps: dict[str, float] = {}
+
+    def run(self, began: float) -> Summary:
+        """Keep what is whole, draw the rest, close with the manifest."""
+        journal.sweep(self.directory)
+        kept = self._kept()
+        missing = [s for s in self.shards if s.name not in kept]
+        if missing:
+            self._reopen(kept)
+        self.progress(self.done, self.total)
+        drawn = self._draw(missing)
+        records = [(kept | drawn)[s.name] for s in self.shards]
+        found = self._close(records)
+        return Summary(
+            directory=self.directory,
+            rows=self.total,
+            drawn_rows=sum(s.rows for s in missing),
+            shards=len(records),
+            drawn_shards=tuple(s.name for s in missing),
+            bytes=sum(r.bytes for r in records),
+            digest=found.digest,
+            seconds=time.perf_counter() - began,
+            steps=self.steps,
+        )
+
+    def _kept(self) -> dict[str, ShardRecord]:
+        """The shards that an earlier run finished and that are still whole."""
+        known = journal.records(self.directory)
+        if (self.directory / layout.MANIFEST).is_file():
+            known |= {r.file: r for r in manifest.load(self.directory).shards}
+        kept = {}
+        for shard in self.shards:
+            record = known.get(shard.name)
+            if record and (record.start, record.rows) == (shard.start, shard.rows) and is_whole(self.directory, record):
+                kept[shard.name] = record
+                self.done += shard.rows
+        return kept
+
+    def _reopen(self, kept: dict[str, ShardRecord]) -> None:
+        """From here until the end the dataset counts as not finished, and says so."""
+        journal.begin(self.directory, self.identity)
+        if (self.directory / layout.MANIFEST).is_file():
+            for record in kept.values():
+                journal.record(self.directory, record)
+            (self.directory / layout.MANIFEST).unlink()
+            atomic.sync_directory(self.directory)
+
+    def _draw(self, missing: list[Shard]) -> dict[str, ShardRecord]:
+        if not missing:
+            return {}
+        features = self.artist.features()
+        about = {"format_version": self.identity.format_version, "spec_digest": self.identity.spec_digest}
+        schema = metadata(features, about | {"seed": self.identity.seed})
+        drawn = {}
+        pieces = self.artist.pieces(self._runs(missing), self.identity.row_group_rows)
+        try:
+            for shard in missing:
+                part = self._take(pieces, shard)
+                record = write_shard(self.directory, shard, part, schema, class_columns(features), self._spend)
+                journal.record(self.directory, record)
+                drawn[shard.name] = record
+        finally:
+            pieces.close()
+        return drawn
+
+    def _runs(self, missing: list[Shard]) -> Iterator[Any]:
+        for shard in missing:
+            yield from runs(self.artist.plan, shard.split, shard.start, shard.rows, self.identity.row_group_rows)
+
+    def _take(self, pieces: Iterator[Piece], shard: Shard) -> Iterator[Piece]:
+        """As many pieces as make up one shard; chunks never cross the border of a shard."""
+        left = shard.rows
+        while left:
+            piece = next(pieces)
+            for step, seconds in piece.seconds.items():
+                self._spend(step, seconds)
+            yield piece
+            left -= piece.table.num_rows
+            self.done += piece.table.num_rows
+            self.progress(self.done, self.total)
+
+    def _spend(self, step: str, seconds: float) -> None:
+        self.steps[step] = self.steps.get(step, 0.0) + seconds
+
+    def _close(self, records: list[ShardRecord]) -> Manifest:
+        _drop_strays(self.directory, {r.file for r in records})
+        found = manifest.compose(self.identity, __version__, {}, records)
+        files = _side_files(self.artist, found)
+        found = found.model_copy(update={"files": {name: _sha256(text) for name, text in files.items()}})
+        files[layout.CARD] = _card(self.artist, found)
+        for name, text in files.items():
+            path = self.directory / name
+            if name == layout.CARD and path.is_file() and (self.directory / layout.MANIFEST).is_file():
+                continue  # a finished dataset's card may have been edited by its owner
+            if not path.is_file() or path.read_bytes() != text:
+                atomic.write(path, text, self.directory / layout.BUILD / f"{name}.tmp")
+        path = self.directory / layout.MANIFEST
+        if not path.is_file() or path.read_bytes() != found.to_json():
+            manifest.save(self.directory, found)
+        journal.end(self.directory)
+        return found
+
+
+def clear(directory: Path) -> None:
+    """Remove the dataset of SpurGen that lies here, and nothing else."""
+    for name in (layout.MANIFEST, layout.SPEC, layout.CROISSANT, layout.CARD):
+        (directory / name).unlink(missing_ok=True)
+    for path in (directory / layout.DATA).glob("*.parquet"):
+        path.unlink()
+    journal.end(directory)
+
+
+def _refuse_foreign(directory: Path) -> None:
+    """A directory with other people's files is never built into, nor cleared."""
+    if directory.exists() and not directory.is_dir():
+        raise DataError(f"{directory} is a file; choose a directory")
+    if not directory.is_dir() or layout.is_dataset(directory):
+        return
+    others = [p.name for p in directory.iterdir() if p.name != layout.BUILD]
+    if others:
+        raise DataError(f"{directory} is not empty ({sorted(others)[0]!r}) and holds no dataset; choose another directory")
+
+
+def _settle(directory: Path, artist: Artist, shard_rows: int | None) -> Identity:
+    """Which dataset this directory is going to hold; one that it holds already must be the same."""
+    wanted: dict[str, Any] = {
+        "format_version": layout.FORMAT_VERSION,
+        "spec_id": artist.spec.id,
+        "spec_digest": artist.spec.digest(),
+        "seed": artist.plan.seed,
+        "rows": artist.plan.rows,
+        "modalities": artist.versions(),
+    }
+    if shard_rows is not None:
+        wanted["shard_rows"] = shard_rows
+    here = manifest.load(directory).identity if (directory / layout.MANIFEST).is_file() else journal.started(directory)
+    if here is None:
+        size = artist.bytes_per_row()
+        group = layout.row_group_rows(size)
+        wanted["row_group_rows"] = group
+        wanted.setdefault("shard_rows", layout.default_shard_rows(size, group))
+        return Identity(**wanted)
+    for name, value in wanted.items():
+        found = getattr(here, name)
+        if found != value:
+            raise DataError(
+                f"{directory} holds another dataset ({name} {found!r}, and {value!r} was asked for); "
+                "choose another directory, or start over with force (--force)"
+            )
+    return here
+
+
+def _drop_strays(directory: Path, known: set[str]) -> None:
+    """Remove shards that an earlier, longer list of shards left behind; only names that we could have written."""
+    for path in (directory / layout.DATA).glob("*-of-*.parquet"):
+        if f"{layout.DATA}/{path.name}" not in known:
+            path.unlink()
+
+
+def _side_files(artist: Artist, found: Manifest) -> dict[str, bytes]:
+    from spurgen.store import croissant
+
+    return {
+        layout.SPEC: artist.spec.to_toml().encode(),
+        layout.CROISSANT: croissant.write(artist.spec, artist.features(), found).encode(),
+    }
+
+
+def _card(artist: Artist, found: Manifest) -> bytes:
+    from spurgen.store import card
+
+    return card.write(artist.spec, artist.features(), found).encode()
+
+
+def _sha256(content: bytes) -> str:
+    import hashlib
+
+    return hashlib.sha256(content).hexdigest()
+
+
