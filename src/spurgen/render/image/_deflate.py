@@ -17,13 +17,13 @@ from numba.core import types
 from numba.extending import intrinsic
 
 u8, u16, u32, u64 = np.uint8, np.uint16, np.uint32, np.uint64
-ZERO, ONE, THREE, SEVEN, EIGHT = u64(0), u64(1), u64(3), u64(7), u64(8)
+ZERO, ONE, THREE, FOUR, SEVEN, EIGHT = u64(0), u64(1), u64(3), u64(4), u64(7), u64(8)
 MATCH_MAX = u64(258)
+SIZE = u64(63)  # the bits of a packed code that hold its length
 SLACK = 16  # bytes that may be read or written past the end, because memory is touched eight bytes at a time
 LITERALS, DISTANCES, LENGTHS = 286, 30, 19  # sizes of the three alphabets of deflate
 END_OF_BLOCK = 256
 LITERAL_BITS = 12  # longest literal code: four of them and seven bits left over fit a 64-bit word
-COUNTERS = 4  # histograms side by side, so that equal neighbours do not wait for each other
 
 
 def compiled(function: Any) -> Any:
@@ -69,15 +69,19 @@ def store64(typingctx, array, offset, value):
     return types.void(array, types.uint64, types.uint64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def equal_bytes(typingctx, difference):
-    """How many low bytes of a word that is not zero are zero."""
+def _zero_bytes(count: str) -> Any:
+    def bind(typingctx: Any, difference: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            zeros = getattr(builder, count)(arguments[0], ir.Constant(ir.IntType(1), 0))
+            return builder.lshr(zeros, ir.Constant(ir.IntType(64), 3))
 
-    def generate(context, builder, signature, arguments):
-        zeros = builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-        return builder.lshr(zeros, ir.Constant(ir.IntType(64), 3))
+        return types.uint64(types.uint64), generate
 
-    return types.uint64(types.uint64), generate
+    return bind
+
+
+equal_low_bytes = intrinsic(_zero_bytes("cttz"))  # how many low bytes of a difference are zero: 8 when it is 0
+equal_high_bytes = intrinsic(_zero_bytes("ctlz"))  # the same from the other end
 
 
 # -------------------------------------------------------------------------------------------------- constant tables
@@ -182,31 +186,6 @@ def filter_rows(picture, pixel, out):
 
 
 @compiled
-def find_runs(data, size, pixel, segments):
-    """Cut data[:size] into (literals, repeats) pairs; a repeat copies the byte one pixel before it."""
-    at, literal_start, count = u64(pixel), ZERO, 0
-    back, end = u64(pixel), u64(size)
-    while at + EIGHT <= end:
-        if load64(data, at) != load64(data, at - back):
-            at += u64(4)
-            continue
-        stop = at + EIGHT
-        while stop < end:
-            difference = load64(data, stop) ^ load64(data, stop - back)
-            if difference != ZERO:
-                stop = min(stop + equal_bytes(difference), end)
-                break
-            stop = min(stop + EIGHT, end)
-        segments[count, 0] = at - literal_start
-        segments[count, 1] = stop - at
-        count += 1
-        literal_start = at = stop
-    segments[count, 0] = end - literal_start
-    segments[count, 1] = ZERO
-    return count + 1
-
-
-@compiled
 def next_match(left):
     """The length of the next match of a run with `left` bytes to go, leaving none shorter than a match may be."""
     if left > MATCH_MAX and left < MATCH_MAX + THREE:
@@ -215,38 +194,49 @@ def next_match(left):
 
 
 @compiled
-def count_symbols(data, segments, counters, frequency):
-    """How often each literal and length symbol occurs."""
+def find_runs(data, size, pixel, segments, counters, frequency):
+    """Cut data[:size] into (literals, repeats) pairs and count the symbols that say them.
+
+    A repeat copies the bytes one pixel before it. Literals come in fours, save for the first and the last few.
+    """
     counters[:] = u32(0)
     frequency[:] = 0
-    at = ZERO
-    low = u64(255)
-    for k in range(len(segments)):
-        stop = at + segments[k, 0]
-        while at + EIGHT <= stop:
-            word = load64(data, at)
-            counters[word & low] += u32(1)
-            counters[u64(256) + ((word >> u64(8)) & low)] += u32(1)
-            counters[u64(512) + ((word >> u64(16)) & low)] += u32(1)
-            counters[u64(768) + ((word >> u64(24)) & low)] += u32(1)
-            counters[(word >> u64(32)) & low] += u32(1)
-            counters[u64(256) + ((word >> u64(40)) & low)] += u32(1)
-            counters[u64(512) + ((word >> u64(48)) & low)] += u32(1)
-            counters[u64(768) + (word >> u64(56))] += u32(1)
-            at += EIGHT
-        while at < stop:
-            counters[u64(data[at])] += u32(1)
-            at += ONE
-        left = segments[k, 1]
-        at += left
+    back, end = u64(pixel), u64(size)
+    at, literal_start, count = back, ZERO, 0
+    for k in range(pixel):
+        counters[u64(data[k])] += u32(1)
+    while at + EIGHT <= end:
+        if load64(data, at) != load64(data, at - back):
+            for k in range(4):
+                counters[u64(256 * k) + u64(data[at + u64(k)])] += u32(1)
+            at += FOUR
+            continue
+        stop = at + EIGHT
+        while stop < end:
+            difference = load64(data, stop) ^ load64(data, stop - back)
+            if difference != ZERO:
+                stop += equal_low_bytes(difference)
+                break
+            stop += EIGHT
+        stop = min(stop, end)
+        segments[count, 0] = at - literal_start
+        segments[count, 1] = left = stop - at
+        count += 1
         while left > ZERO:
             length = next_match(left)
             frequency[LENGTH[length, 0]] += 1
             left -= length
+        literal_start = at = stop
+    while at < end:
+        counters[u64(data[at])] += u32(1)
+        at += ONE
+    segments[count, 0] = end - literal_start
+    segments[count, 1] = ZERO
     for symbol in range(256):
-        for lane in range(COUNTERS):
+        for lane in range(4):
             frequency[symbol] += counters[256 * lane + symbol]
-    frequency[END_OF_BLOCK] += 1
+    frequency[END_OF_BLOCK] = 1
+    return count + 1
 
 
 # ---------------------------------------------------------------------------------------------------- Huffman codes
@@ -321,7 +311,7 @@ def _tree_depths(weight):
 
 @compiled
 def assign_codes(lengths, codes):
-    """Canonical codes, bits reversed as deflate wants them, packed with their length: code | length << 16."""
+    """Canonical codes, bits reversed as deflate wants them, packed with their length: code << 8 | length."""
     per_length = np.zeros(17, np.int64)
     for symbol in range(len(lengths)):
         per_length[lengths[symbol]] += 1
@@ -336,7 +326,7 @@ def assign_codes(lengths, codes):
         for _ in range(size):
             reverse = (reverse << 1) | (value & 1)
             value >>= 1
-        codes[symbol] = u64(reverse) | (u64(size) << u64(16))
+        codes[symbol] = (u64(reverse) << EIGHT) | u64(size)
 
 
 # ----------------------------------------------------------------------------------------------------- writing bits
@@ -405,7 +395,7 @@ def put_header(out, at, lengths, distance_symbol):
         at, held, filled = put(out, at, held, filled, meta[LENGTH_ORDER[k]], 3)
     for k in range(count):
         symbol, extra, value = symbols[k]
-        code, size = codes[symbol] & u64(0xFFFF), codes[symbol] >> u64(16)
+        code, size = codes[symbol] >> EIGHT, codes[symbol] & SIZE
         at, held, filled = put(out, at, held, filled, code | (u64(value) << size), size + u64(extra))
     return at, held, filled
 
@@ -413,42 +403,39 @@ def put_header(out, at, lengths, distance_symbol):
 @compiled
 def put_symbols(out, at, held, filled, data, segments, codes):
     """The body of the block, four literals at a time."""
-    low, code_mask = u64(255), u64(0xFFFF)
-    sixteen = u64(16)
+    low = u64(255)
     position = ZERO
     for k in range(len(segments)):
         stop = position + segments[k, 0]
-        while position + u64(4) <= stop:
-            word = load64(data, position)
-            c0, c1 = codes[word & low], codes[(word >> u64(8)) & low]
-            c2, c3 = codes[(word >> sixteen) & low], codes[(word >> u64(24)) & low]
-            n0, n2 = c0 >> sixteen, c2 >> sixteen
-            front = (c0 & code_mask) | ((c1 & code_mask) << n0)
-            rear = (c2 & code_mask) | ((c3 & code_mask) << n2)
-            n01 = n0 + (c1 >> sixteen)
-            held |= (front | (rear << n01)) << filled
-            filled += n01 + n2 + (c3 >> sixteen)
+        while position + FOUR <= stop:
+            c0, c1 = codes[u64(data[position])], codes[u64(data[position + ONE])]
+            c2, c3 = codes[u64(data[position + u64(2)])], codes[u64(data[position + THREE])]
+            front = (c0 >> EIGHT) | ((c1 >> EIGHT) << (c0 & SIZE))
+            rear = (c2 >> EIGHT) | ((c3 >> EIGHT) << (c2 & SIZE))
+            c1 += c0
+            held |= (front | (rear << (c1 & SIZE))) << filled
+            filled += (c1 + c2 + c3) & SIZE
             store64(out, at, held)
             whole = filled >> THREE
             at += whole
             held >>= whole << THREE
             filled &= SEVEN
-            position += u64(4)
+            position += FOUR
         while position < stop:
             code = codes[u64(data[position])]
-            at, held, filled = put(out, at, held, filled, code & code_mask, code >> sixteen)
+            at, held, filled = put(out, at, held, filled, code >> EIGHT, code & SIZE)
             position += ONE
         left = segments[k, 1]
         position += left
         while left > ZERO:
             length = next_match(left)
             code = codes[LENGTH[length, 0]]
-            size, extra = code >> sixteen, u64(LENGTH[length, 1])
-            value = (code & code_mask) | (u64(LENGTH[length, 2]) << size)
+            size, extra = code & SIZE, u64(LENGTH[length, 1])
+            value = (code >> EIGHT) | (u64(LENGTH[length, 2]) << size)
             at, held, filled = put(out, at, held, filled, value, size + extra + ONE)  # the distance is a zero bit
             left -= length
     code = codes[END_OF_BLOCK]
-    at, held, filled = put(out, at, held, filled, code & code_mask, code >> sixteen)
+    at, held, filled = put(out, at, held, filled, code >> EIGHT, code & SIZE)
     return at + (ONE if filled else ZERO)
 
 
@@ -497,15 +484,14 @@ def write_pictures(pictures, pixel, head, tail, scratch, segments, out, sizes):
     """Write each of pictures[n, height, bytes per row] as a PNG behind the one before it; `sizes` gets their lengths."""
     n, height, width = pictures.shape
     size = height * (width + 1)
-    counters = np.zeros(256 * COUNTERS, u32)
+    counters = np.zeros(256 * 4, u32)
     frequency, lengths = np.zeros(LITERALS, np.int64), np.zeros(LITERALS, np.int64)
     codes = np.zeros(LITERALS, u64)
     stored = size + 5 * ((size + 65534) // 65535)
     start = ZERO
     for i in range(n):
         filter_rows(pictures[i], pixel, scratch)
-        found = segments[: find_runs(scratch, size, pixel, segments)]
-        count_symbols(scratch, found, counters, frequency)
+        found = segments[: find_runs(scratch, size, pixel, segments, counters, frequency)]
         code_lengths(frequency, LITERAL_BITS, lengths)
         out[start : start + u64(len(head))] = head
         data = start + u64(len(head))  # where the zlib stream starts
@@ -518,10 +504,10 @@ def write_pictures(pictures, pixel, head, tail, scratch, segments, out, sizes):
         if at == data + u64(2) or at > data + u64(2 + stored):
             at = put_stored(out, data + u64(2), scratch, size)
         put_big_endian(out, at, adler32(scratch, size))
-        at += u64(4)
+        at += FOUR
         put_big_endian(out, data - EIGHT, at - data)
-        put_big_endian(out, at, crc32(out, data - u64(4), at))
-        at += u64(4)
+        put_big_endian(out, at, crc32(out, data - FOUR, at))
+        at += FOUR
         out[at : at + u64(len(tail))] = tail
         at += u64(len(tail))
         sizes[i] = at - start

@@ -42,7 +42,11 @@ def decode(blobs: Sequence[bytes], workers: int | None = None) -> Pictures:
                 raise DataError(f"picture {i} is {picture.shape}, the first is {first.shape}; all must be the same")
             out[i] = picture
 
-    _in_threads(fill, [range(i, min(i + 32, len(blobs))) for i in range(1, len(blobs), 32)], workers)
+    _in_threads(
+        fill,
+        [range(i, min(i + 32, len(blobs))) for i in range(1, len(blobs), 32)],
+        workers,
+    )
     return out
 
 
@@ -75,7 +79,10 @@ def _encode_part(pictures: Pictures) -> list[bytes]:
     n, height, width = pictures.shape[:3]
     pixel = 3 if pictures.ndim == 4 else 1
     size = height * (width * pixel + 1)  # bytes of a picture, each row led by its filter
-    header = _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2 if pixel == 3 else 0, 0, 0, 0))
+    header = _chunk(
+        b"IHDR",
+        struct.pack(">IIBBBBB", width, height, 8, 2 if pixel == 3 else 0, 0, 0, 0),
+    )
     head = np.frombuffer(_SIGNATURE + header + b"\0\0\0\0IDAT", np.uint8)
     tail = np.frombuffer(_chunk(b"IEND", b""), np.uint8)
     scratch = np.zeros(size + _deflate.SLACK, np.uint8)
@@ -83,7 +90,14 @@ def _encode_part(pictures: Pictures) -> list[bytes]:
     out = np.empty(n * _deflate.capacity(size, len(head) + len(tail)), np.uint8)
     sizes = np.empty(n, np.int64)
     _deflate.write_pictures(
-        pictures.reshape(n, height, width * pixel), pixel, head, tail, scratch, segments, out, sizes
+        pictures.reshape(n, height, width * pixel),
+        pixel,
+        head,
+        tail,
+        scratch,
+        segments,
+        out,
+        sizes,
     )
     ends = np.cumsum(sizes).tolist()
     return [out[start:end].tobytes() for start, end in zip([0, *ends[:-1]], ends, strict=True)]
