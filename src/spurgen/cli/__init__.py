@@ -1,0 +1,93 @@
+"""The command line. One file per verb; a verb's imports happen when it runs, so that --help answers at once."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any
+
+import click
+
+from spurgen.errors import SpurgenError, nearest
+from spurgen.version import __version__
+
+VERBS = {
+    "list": "Show what there is: presets, classes, channels, couplings, modalities, exports.",
+    "generate": "Draw a dataset from a preset or a spec file.",
+    "inspect": "Asked against achieved, groups, and a contact sheet.",
+    "counterfactual": "Draw one row again with every value of a channel.",
+    "verify": "Check every hash and every row of a dataset.",
+    "export": "Write a dataset in another format.",
+}
+
+
+class Verbs(click.Group):
+    """Finds each verb in the file of its name."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """All verbs, in the order one uses them."""
+        return list(VERBS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Import one verb."""
+        if name not in VERBS:
+            return None
+        return importlib.import_module(f"spurgen.cli.{name}").command
+
+    def resolve_command(self, context: click.Context, args: list[str]) -> Any:
+        """A misspelt verb gets the closest match."""
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            close = nearest(args[0], VERBS)
+            hint = f"did you mean {close!r}?" if close else f"verbs: {', '.join(VERBS)}"
+            raise click.UsageError(f"there is no verb {args[0]!r}; {hint}", context)
+        return super().resolve_command(context, args)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the verbs without importing them."""
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="spurgen")
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+def app(debug: bool) -> None:
+    """Does your model understand, or does it cheat?
+
+    SpurGen draws paired data in which every spurious channel is under control.
+    Start with: spurgen generate quick/v1 --out quick
+    """
+
+
+def main(args: list[str] | None = None) -> None:
+    """Run the command line; errors are one sentence, and the exit code is 0 only when all was done."""
+    given = sys.argv[1:] if args is None else list(args)
+    debug = "--debug" in given
+    # the flag may stand anywhere: people add it at the end of a line that failed
+    words = [a for a in given if a != "--debug"]
+    try:
+        sys.exit(app.main(words, prog_name="spurgen", standalone_mode=False) or 0)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        _fail("stopped; the same command again goes on where it was", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(141)
+    except SpurgenError as error:
+        if debug:
+            raise
+        _fail(str(error), 1)
+    except MemoryError:
+        _fail("not enough memory; ask for fewer workers (--workers 1) or smaller pictures", 1)
+    except Exception as error:
+        if debug:
+            raise
+        _fail(f"this should not have happened: {type(error).__name__}: {error} (--debug shows where)", 70)
+
+
+def _fail(sentence: str, code: int) -> None:
+    click.echo(click.style("error: ", fg="red", bold=True) + sentence, err=True)
+    sys.exit(code)

@@ -1,0 +1,96 @@
+"""spurgen list: what there is to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from spurgen.cli.console import json_option, print_json, print_table
+from spurgen.errors import unknown
+
+Listing = list[dict[str, Any]]
+
+
+def presets() -> Listing:
+    """Worlds that come with the package."""
+    from spurgen.spec import load
+    from spurgen.spec import presets as names
+
+    worlds = [load(name) for name in names()]
+    return [
+        {"name": w.id, "rows": w.rows, "classes": len(w.classes), "channels": list(w.channels), "about": w.description}
+        for w in worlds
+    ]
+
+
+def classes() -> Listing:
+    """Labels."""
+    from spurgen.spec.known import classes as known
+
+    return [{"name": name, "words": list(part.words)} for name, part in known().items()]
+
+
+def channels() -> Listing:
+    """Factors that a spec may tie to the label."""
+    from spurgen.spec.known import CHANNELS
+
+    parts = [CHANNELS.get(name) for name in CHANNELS.names()]
+    return [{"name": p.name, "values": list(p.values), "about": p.about} for p in parts]
+
+
+def couplings() -> Listing:
+    """Ways in which a channel goes along with the label."""
+    from spurgen.spec.coupling import COUPLINGS
+
+    return [
+        {"name": name, "fields": [f for f in law.model_fields if f != "coupling"], "about": (law.__doc__ or "").strip()}
+        for name, law in COUPLINGS.items()
+    ]
+
+
+def modalities() -> Listing:
+    """What can be drawn of a row."""
+    from spurgen.spec.known import MODALITIES
+
+    parts = [MODALITIES.get(name) for name in MODALITIES.names()]
+    return [{"name": p.name, "version": p.version, "traits": [t.name for t in p.traits], "about": p.about} for p in parts]
+
+
+def exports() -> Listing:
+    """Foreign formats."""
+    from spurgen.export import EXPORTS
+
+    return [{"name": name, "about": EXPORTS.get(name).about} for name in EXPORTS.names()]
+
+
+LISTS: dict[str, Callable[[], Listing]] = {
+    "presets": presets,
+    "classes": classes,
+    "channels": channels,
+    "couplings": couplings,
+    "modalities": modalities,
+    "exports": exports,
+}
+
+
+@click.command("list", short_help="Show what there is.")
+@click.argument("what", metavar="|".join(LISTS))
+@json_option
+def command(what: str, as_json: bool) -> None:
+    """Show what there is: presets, classes, channels, couplings, modalities or exports."""
+    if what not in LISTS:
+        raise click.UsageError(unknown("list", what, LISTS))
+    found = LISTS[what]()
+    if as_json:
+        print_json(found)
+        return
+    columns = list(found[0]) if found else ["name"]
+    print_table("", columns, [[_cell(row[c]) for c in columns] for row in found], right=("rows", "classes", "version"))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) else str(value)

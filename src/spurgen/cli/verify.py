@@ -1,0 +1,33 @@
+"""spurgen verify: every hash and every row of a dataset."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import click
+
+from spurgen.cli.console import json_option, print_json, quiet_option
+from spurgen.errors import DataError
+
+
+@click.command("verify", short_help="Check a dataset.")
+@click.argument("directory", metavar="DIR")
+@click.option("--shallow", is_flag=True, help="Check files against the manifest only; redraw no rows.")
+@json_option
+@quiet_option
+def command(directory: str, shallow: bool, as_json: bool, quiet: bool) -> None:
+    """Check every hash of a dataset, and every row against what its spec says it must be."""
+    from spurgen.store.verify import verify
+
+    problems = verify(directory, deep=not shallow)
+    if as_json:
+        print_json({"clean": not problems, "problems": [asdict(p) for p in problems]})
+        raise click.exceptions.Exit(1 if problems else 0)
+    if not problems:
+        if not quiet:
+            click.echo(f"{directory} is clean: every file and every row is as its spec says")
+        return
+    for problem in problems:
+        click.echo(str(problem), err=True)
+    count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
+    raise DataError(f"{directory} has {count}; `spurgen generate` with the same spec, seed and rows mends it")

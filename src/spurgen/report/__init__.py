@@ -1,0 +1,1 @@
+"""Shows what artefacts hold, at a glance; reads them and never trains."""
