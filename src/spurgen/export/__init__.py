@@ -1,0 +1,150 @@
+"""Writes a dataset in the formats of others: one file per format."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spurgen.errors import DataError
+from spurgen.registry import Registry
+
+if TYPE_CHECKING:
+    from spurgen.store.reader import Dataset
+
+__all__ = ["EXPORTS", "Format", "Summary", "export"]
+
+MARKER = "spurgen-export.json"
+Tick = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A foreign format: `write(dataset, out, tick)` fills an empty directory and ticks rows as it goes."""
+
+    name: str
+    about: str
+    write: Callable[[Dataset, Path, Tick], None]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What was exported, and where to."""
+
+    directory: Path
+    format: str
+    rows: int
+    files: int
+    bytes: int
+
+
+EXPORTS: Registry[Format] = Registry("export", "spurgen.export", "EXPORT")
+
+
+def export(
+    directory: str | Path,
+    to: str,
+    out: str | Path,
+    force: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Summary:
+    """Write a dataset in another format into an empty or new directory, which is there whole or not at all.
+
+    `force` replaces an earlier export; nothing else is ever replaced.
+    """
+    from spurgen.store.reader import open as open_dataset
+
+    form = EXPORTS.get(to)
+    dataset, target = open_dataset(directory), Path(out)
+    _refuse_occupied(target, force)
+    partial = target.with_name(f".{target.name}.partial")
+    done = 0
+
+    def tick(rows: int) -> None:
+        nonlocal done
+        done += rows
+        if progress is not None:
+            progress(done, len(dataset))
+
+    try:
+        shutil.rmtree(partial, ignore_errors=True)  # left by an export that was killed
+        partial.mkdir(parents=True)
+        form.write(dataset, partial, tick)
+        files = [p for p in partial.rglob("*") if p.is_file()]
+        size = sum(p.stat().st_size for p in files)
+        about = {"format": to, "source": dataset.manifest.spec_id, "seed": dataset.seed, "digest": dataset.digest}
+        (partial / MARKER).write_text(json.dumps(about | {"rows": len(dataset)}, indent=1) + "\n", "utf-8")
+        if (target / MARKER).is_file():
+            shutil.rmtree(target)
+        elif target.is_dir():
+            target.rmdir()
+        os.replace(partial, target)
+    except OSError as error:
+        raise DataError(
+            f"cannot write the export to {target} ({error.strerror or error}); put that right and export again"
+        ) from error
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+    return Summary(target, to, len(dataset), len(files), size)
+
+
+def _refuse_occupied(target: Path, force: bool) -> None:
+    if target.exists() and not target.is_dir():
+        raise DataError(f"{target} is a file; choose a directory")
+    if not target.is_dir() or not any(target.iterdir()):
+        return
+    if not (target / MARKER).is_file():
+        raise DataError(f"{target} is not empty and holds no export; choose another directory")
+    if not force:
+        raise DataError(f"{target} already holds an export; choose another directory, or replace it with force (--force)")
+
+
+# ------------------------------------------------------------------------------------- what the formats share
+
+
+def safe(name: str) -> str:
+    """A name that is safe as a file's or a directory's, or an error: names come from files, and files may lie."""
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]*", name) or ".." in name:
+        raise DataError(f"{name[:100]!r} cannot be the name of a file; `spurgen verify` checks the dataset")
+    return name
+
+
+def picture_column(dataset: Dataset, to: str) -> str:
+    """The column that holds pictures, for formats that cannot do without."""
+    found = blob_columns(dataset, "Image")
+    if not found:
+        raise DataError(f"{dataset.directory} holds no pictures, and {to} is a format for pictures; try webdataset")
+    return found[0]
+
+
+def blob_columns(dataset: Dataset, *kinds: str) -> list[str]:
+    """The columns that hold whole files of the given Hugging Face types."""
+    features = dataset.features
+    return [n for n, f in features.items() if isinstance(f, dict) and f.get("_type") in (kinds or ("Image", "Audio"))]
+
+
+def suffix(content: bytes) -> str:
+    """What a file is, by its first bytes."""
+    known = {b"\x89PNG": "png", b"RIFF": "wav", b"fLaC": "flac", b"OggS": "ogg", b"\xff\xd8\xff": "jpg"}
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return "webp"
+    return next((name for magic, name in known.items() if content.startswith(magic)), "bin")
+
+
+def rows(dataset: Dataset, split: str, tick: Tick) -> Iterator[dict[str, Any]]:
+    """The rows of a split as stored: names as text, pictures and sounds as files."""
+    blobs = blob_columns(dataset)
+    for table in dataset.stored(split):
+        for row in table.to_pylist():
+            yield {k: (v["bytes"] if k in blobs and v is not None else v) for k, v in row.items()}
+        tick(table.num_rows)
+
+
+def flat(value: Any) -> Any:
+    """A cell for a CSV file: nested values as JSON."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value

@@ -1,0 +1,58 @@
+"""WebDataset: tar files of `{row_id}.png`, `.txt`, `.cls` and `.json`, for streaming."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spurgen.export import Format, Tick, blob_columns, rows, safe, suffix
+
+if TYPE_CHECKING:
+    from spurgen.store.reader import Dataset
+
+ROWS_PER_TAR = 1000
+
+
+def write(dataset: Dataset, out: Path, tick: Tick) -> None:
+    """Each split as `{split}-000000.tar` and so on; the same dataset gives the same bytes."""
+    names = {n: f["names"] for n, f in dataset.features.items() if isinstance(f, dict) and f.get("_type") == "ClassLabel"}
+    codes = {name: i for i, name in enumerate(names["label"])}
+    for split in dataset.splits:
+        tar = None
+        for position, row in enumerate(rows(dataset, split, tick)):
+            if position % ROWS_PER_TAR == 0:
+                if tar is not None:
+                    tar.close()
+                name = f"{safe(split)}-{position // ROWS_PER_TAR:06d}.tar"
+                tar = tarfile.open(out / name, "w", format=tarfile.USTAR_FORMAT)  # noqa: SIM115
+            for ending, content in _files(dataset, row, codes):
+                _add(tar, f"{row['row_id']:08d}.{ending}", content)
+        if tar is not None:
+            tar.close()
+    (out / "classes.json").write_text(json.dumps(names, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def _files(dataset: Dataset, row: dict[str, Any], codes: dict[str, int]) -> Iterator[tuple[str, bytes]]:
+    blobs = blob_columns(dataset)
+    for name in blobs:
+        if row[name] is not None:
+            yield suffix(row[name]), row[name]
+    if isinstance(row.get("caption"), str):
+        yield "txt", row["caption"].encode()
+    yield "cls", str(codes[row["label"]]).encode()
+    plain = {k: v for k, v in row.items() if k not in blobs}
+    yield "json", json.dumps(plain, ensure_ascii=False).encode()
+
+
+def _add(tar: Any, name: str, content: bytes) -> None:
+    entry = tarfile.TarInfo(name)  # time, owner and group stay 0
+    entry.size = len(content)
+    entry.mode = 0o644
+    tar.addfile(entry, io.BytesIO(content))
+
+
+EXPORT = Format("webdataset", "tar files for streaming, read by the webdataset library", write)
