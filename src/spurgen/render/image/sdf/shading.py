@@ -1,0 +1,105 @@
+"""How light reaches a surface and what comes back from it."""
+
+from __future__ import annotations
+
+import numba
+
+from spurgen.render.image.sdf import layout as at
+from spurgen.render.image.sdf.arithmetic import HALF, ONE, ZERO, called, dot, f32, mix, scene, sqrt, unit
+from spurgen.render.image.sdf.lanes import any_ray, select
+from spurgen.render.image.sdf.shapes import distance
+
+MARCH_STEPS, SHADOW_STEPS = 56, 24
+
+
+@called
+def march(shape, melt, ox, oy, oz, dx, dy, dz, t, end, footprint, on):
+    """(t of the closest approach, closest distance / width of a pixel) of the rays in `on`, from t to end."""
+    best = t * ZERO + f32(1e9)
+    best_t = t
+    for _ in range(MARCH_STEPS):
+        d = distance(shape, melt, ox + dx * t, oy + dy * t, oz + dz * t)
+        q = d / (t * footprint)
+        closer = on & (q < best)
+        best = select(closer, q, best)
+        best_t = select(closer, t, best_t)
+        on = on & (q >= f32(0.25))
+        t = select(on, t + d, t)
+        on = on & (t <= end)
+        if not any_ray(on):
+            break
+    return best_t, best
+
+
+@called
+def reaching(shape, melt, radius, x, y, z, lx, ly, lz, hardness, on):
+    """The share of the light that passes the shape on its way to (x, y, z): 1 all, 0 none, 1 for rays not in `on`."""
+    b = dot(x, y, z, lx, ly, lz)
+    h = b * b - (dot(x, y, z, x, y, z) - radius * radius)
+    root = sqrt(max(h, ZERO))
+    t = max(-b - root, f32(0.03))
+    end = -b + root
+    on = on & (h > ZERO) & (end > t)
+    light = t * ZERO + ONE
+    if any_ray(on):
+        for _ in range(SHADOW_STEPS):
+            d = distance(shape, melt, x + lx * t, y + ly * t, z + lz * t)
+            light = select(on, min(light, hardness * d / t), light)
+            lit = light >= f32(0.02)
+            light = select(lit, light, ZERO)
+            t = t + max(d, f32(0.025))
+            on = on & lit & (t <= end)
+            if not any_ray(on):
+                break
+    return light * light * (f32(3) - light - light)
+
+
+@scene
+def open_sky(shape, melt, x, y, z, nx, ny, nz):
+    """How open the surroundings of a point of the surface are: 1 free, less in corners."""
+    e = f32(0.14)
+    d = distance(shape, melt, x + nx * e, y + ny * e, z + nz * e)
+    return mix(f32(0.35), ONE, unit(d / e))
+
+
+@scene
+def to_power(x, squarings):
+    """x to the power 2 ** squarings."""
+    for _ in range(numba.int32(squarings)):
+        x = x * x
+    return x
+
+
+@scene
+def reflected(p, base, nx, ny, nz, dx, dy, dz):
+    """Brightness of an imagined room that a mirror shows: a dark floor, a light band, a grey ceiling."""
+    k = dot(nx, ny, nz, dx, dy, dz) * f32(2)
+    sky = base + at.B_SKY
+    up = dot(dx - nx * k, dy - ny * k, dz - nz * k, p[sky], p[sky + 1], p[sky + 2])
+    band = unit(ONE - abs(up - f32(0.3)) * f32(3.5))
+    return f32(0.12) + f32(0.5) * unit(up * f32(0.8) + f32(0.35)) + f32(0.75) * band
+
+
+@scene
+def shade(p, base, nx, ny, nz, dx, dy, dz, lit, free):
+    """Colour of a surface with normal n seen along d; `lit` is the light that arrives, `free` the open sky."""
+    light, sky = base + at.B_LIGHT, base + at.B_SKY
+    intensity = p[at.INTENSITY]
+    facing = unit(-dot(nx, ny, nz, dx, dy, dz))
+    up = dot(nx, ny, nz, p[sky], p[sky + 1], p[sky + 2])
+    even = p[base + at.AMBIENT] * (f32(0.7) + f32(0.3) * up) * free * (f32(0.45) + HALF * intensity)
+    body = even + p[base + at.DIFFUSE] * intensity * lit + p[base + at.GLOW]
+    if p[base + at.MIRROR] > ZERO:
+        mirrored = reflected(p, base, nx, ny, nz, dx, dy, dz)
+        body = body + p[base + at.MIRROR] * (f32(0.4) + f32(0.6) * intensity) * free * mirrored
+    if p[base + at.RIM] > ZERO:
+        rim = ONE - facing
+        body = body + p[base + at.RIM] * rim * rim * free * (f32(0.4) + f32(0.6) * intensity)
+    hx, hy, hz = p[light] - dx, p[light + 1] - dy, p[light + 2] - dz
+    shine = unit(dot(nx, ny, nz, hx, hy, hz) / sqrt(dot(hx, hy, hz, hx, hy, hz)))
+    gloss = p[base + at.SPECULAR] * to_power(shine, p[base + at.SQUARINGS]) * intensity * min(lit * f32(4), ONE)
+    tint, colour = p[base + at.TINT], base + at.COLOUR
+    red = p[colour] * body + gloss * mix(ONE, p[colour], tint)
+    green = p[colour + 1] * body + gloss * mix(ONE, p[colour + 1], tint)
+    blue = p[colour + 2] * body + gloss * mix(ONE, p[colour + 2], tint)
+    return red, green, blue
