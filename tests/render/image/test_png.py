@@ -8,6 +8,7 @@ import sys
 import zlib
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -147,6 +148,12 @@ def test_what_is_not_pictures_is_refused_in_a_sentence():
         png.decode([])
     with pytest.raises(DataError, match="all must be the same"):
         png.decode(png.encode(np.zeros((1, 4, 4), np.uint8)) + png.encode(np.zeros((1, 5, 4), np.uint8)))
+
+
+def test_a_column_of_a_table_is_decoded_too():
+    pictures = drawn("stripes", 3, 20, 20, 3)
+    column = pa.array(png.encode(pictures), pa.binary())
+    np.testing.assert_array_equal(png.decode(column), pictures)
 
 
 def test_no_pictures_make_no_bytes():

@@ -29,7 +29,8 @@ def encode(pictures: Pictures, workers: int | None = None) -> list[bytes]:
 
 def decode(blobs: Sequence[bytes], workers: int | None = None) -> Pictures:
     """The pictures in PNG (or other image) files that all have the same size and kind, as one array."""
-    if not blobs:
+    blobs = blobs.to_pylist() if hasattr(blobs, "to_pylist") else blobs  # a column of a table
+    if len(blobs) == 0:
         raise DataError("there are no pictures to decode")
     first = _decode_one(blobs[0])
     out = np.empty((len(blobs), *first.shape), np.uint8)
@@ -89,7 +90,7 @@ def _encode_part(pictures: Pictures) -> list[bytes]:
     segments = np.empty((size // 8 + 2, 2), np.uint64)
     out = np.empty(n * _deflate.capacity(size, len(head) + len(tail)), np.uint8)
     sizes = np.empty(n, np.int64)
-    _deflate.write_pictures(
+    _deflate.kernel()(
         pictures.reshape(n, height, width * pixel),
         pixel,
         head,
