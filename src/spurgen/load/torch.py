@@ -1,0 +1,263 @@
+"""SpurGen for PyTorch: a map-style dataset, batches from memory or disk, and batches drawn inside the training loop."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from spurgen.errors import SpurgenError, missing_extra
+from spurgen.load import batches, fly
+from spurgen.load.groups import Groups
+from spurgen.load.rows import Batch, Edit, Rows, changed, open_rows
+
+try:
+    import torch
+    from torch.utils.data import Dataset as TorchDataset
+    from torch.utils.data import default_collate, get_worker_info
+except ImportError as error:
+    raise missing_extra("reading data into torch", "train") from error
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from spurgen.spec import World
+    from spurgen.store.reader import Dataset
+
+__all__ = ["Batch", "Batches", "Example", "OnTheFly", "SpurgenDataset", "collate"]
+
+Transform = Callable[[Any], Any]
+Formed = Callable[[Any], Any]
+
+
+class Example(NamedTuple):
+    """One row. `x` is the modality, or a mapping modality -> content where several were asked for."""
+
+    x: Any
+    y: int
+    group: int
+    environment: int
+    row_id: int
+    latents: dict[str, Any]
+
+
+class SpurgenDataset(TorchDataset[Any]):
+    """A split of a dataset, for `torch.utils.data.DataLoader`.
+
+    `data` is a directory, an opened dataset, or `Rows`. Pictures come as uint8 tensors (channels, height, width), or
+    as float32 in [0, 1] with `scale`; captions as text. `target` is what an annotator says of the label unless
+    another column is named ("label" is the truth). `transform` is called on x. With `as_tuple` an example is (x, y).
+    """
+
+    def __init__(
+        self,
+        data: str | Path | Dataset | Rows,
+        split: str = "train",
+        modality: str | Sequence[str] = "image",
+        transform: Transform | None = None,
+        target: str | None = None,
+        group_by: str | Sequence[str] | None = None,
+        annotated: bool = False,
+        scale: bool = False,
+        as_tuple: bool = False,
+        cache_dir: str | Path | None = None,
+    ):
+        if isinstance(data, Rows):
+            self.rows = data
+        else:
+            self.rows = open_rows(data, split, modality, target, group_by, annotated, cache_dir)
+        self.transform = transform
+        self.scale = scale
+        self.as_tuple = as_tuple
+
+    @property
+    def spec(self) -> World:
+        """The world that the rows belong to."""
+        return self.rows.spec
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """What the target counts in."""
+        return self.rows.classes
+
+    @property
+    def latents(self) -> pa.Table:
+        """The table of latents, in the order of the examples."""
+        return self.rows.table
+
+    @property
+    def groups(self) -> Groups:
+        """The group of every example, with names and sizes."""
+        return self.rows.groups
+
+    @property
+    def y(self) -> torch.Tensor:
+        """The target of every example, int64."""
+        return torch.from_numpy(self.rows.y)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> Any:
+        return self._examples(self.rows, [index])[0]
+
+    def __getitems__(self, indices: Sequence[int]) -> list[Any]:
+        """Several examples at once; a DataLoader asks for whole batches this way."""
+        return self._examples(self.rows, indices)
+
+    def counterfactual(self, index: int, channel: str, value: str | None = None) -> Any:
+        """The same example with one channel set to `value`, or to another attribute, and drawn again."""
+        return self._examples(self.rows.counterfactual([index], channel, value), [0])[0]
+
+    def with_table(self, table: pa.Table) -> SpurgenDataset:
+        """The same kind of dataset over another table of the world, drawn as it is asked for."""
+        return self._over(self.rows.with_table(table))
+
+    def intervene(self, edit: Edit | str, value: str | None = None) -> SpurgenDataset:
+        """The dataset after `edit(table, spec)`, or with the channel called so set as in `counterfactual`."""
+        if isinstance(edit, str):
+            return self.with_table(changed(self.latents, self.spec, edit, value))
+        return self._over(self.rows.intervene(edit))
+
+    def _over(self, rows: Rows) -> SpurgenDataset:
+        return SpurgenDataset(rows, transform=self.transform, scale=self.scale, as_tuple=self.as_tuple)
+
+    def _examples(self, rows: Rows, indices: Sequence[int]) -> list[Any]:
+        at = rows.positions([int(i) for i in indices])
+        how = {"workers": 1} if get_worker_info() is not None else {}  # DataLoader's workers share the cores already
+        content = rows.content(at, **how)
+        return [self._example(rows, int(row), _pick(content, i)) for i, row in enumerate(at)]
+
+    def _example(self, rows: Rows, row: int, content: Any) -> Any:
+        x = _formed(content, lambda picture: _picture(picture, self.scale))
+        if self.transform is not None:
+            x = self.transform(x)
+        y = int(rows.y[row])
+        if self.as_tuple:
+            return x, y
+        group, environment = int(rows.groups.codes[row]), int(rows.environment[row])
+        return Example(x, y, group, environment, int(rows.row_id[row]), rows.latents(row))
+
+
+def collate(examples: Sequence[Any]) -> Any:
+    """Examples as one batch: tensors stacked, latents and texts as lists by name. For DataLoader's `collate_fn`."""
+    return default_collate(list(examples))
+
+
+# ------------------------------------------------------------------------------------------------------ batches
+
+
+class _ForTorch:
+    """Turns batches of arrays into batches of tensors on one device."""
+
+    device: torch.device
+    scale: bool
+    channels_last: bool
+    transform: Transform | None
+
+    def form(self, batch: Batch) -> Batch:
+        """Pictures as (rows, channels, height, width), numbers as int64; then the transform."""
+        x = _formed(batch.x, self._pictures)
+        if self.transform is not None:
+            x = self.transform(x)
+        numbers = (torch.from_numpy(np.ascontiguousarray(n)).to(self.device) for n in batch[1:5])
+        return Batch(x, *numbers, batch.table)
+
+    def _pictures(self, drawn: Any) -> torch.Tensor:
+        x = drawn if isinstance(drawn, torch.Tensor) else torch.from_numpy(drawn)
+        x = x.to(self.device)
+        if x.ndim == 4:
+            x = x.permute(0, 3, 1, 2)
+            x = x if self.channels_last else x.contiguous()
+        return x.float().div_(255) if self.scale and x.dtype == torch.uint8 else x
+
+
+class Batches(_ForTorch, batches.Batches):
+    """Pass after pass over a dataset, a whole batch gathered at once: faster than a DataLoader and its workers.
+
+    Deterministic in the seed and resumable (`state_dict`). `transform` is called on the x of a whole batch.
+    """
+
+    def __init__(
+        self,
+        dataset: SpurgenDataset | Rows,
+        batch_size: int,
+        shuffle: bool = False,
+        seed: int = 0,
+        drop_last: bool = False,
+        device: str | torch.device = "cpu",
+        scale: bool | None = None,
+        channels_last: bool = False,
+        transform: Transform | None = None,
+        prefetch: bool = False,
+    ):
+        rows = dataset if isinstance(dataset, Rows) else dataset.rows
+        if isinstance(dataset, SpurgenDataset):
+            if dataset.transform is not None:
+                raise SpurgenError(
+                    "the dataset has a transform of single examples, which whole batches cannot use; "
+                    "give Batches a transform of batches, and the dataset none"
+                )
+            scale = dataset.scale if scale is None else scale
+        super().__init__(rows, batch_size, shuffle, seed, drop_last, prefetch)
+        self.device = torch.device(device)
+        self.scale = bool(scale)
+        self.channels_last = channels_last
+        self.transform = transform
+
+    def finish(self, batch: Batch) -> Batch:
+        """The batch as tensors."""
+        return self.form(batch)
+
+
+class OnTheFly(_ForTorch, fly.OnTheFly):
+    """Batches drawn inside the training loop, on the CPU's threads or on the GPU, and stored nowhere.
+
+    Everything else is as in `spurgen.load.fly.OnTheFly`: with `rows` passes over a plan, without them endless.
+    """
+
+    def __init__(
+        self,
+        spec: World | str | Path,
+        batch_size: int,
+        seed: int = 0,
+        split: str = "train",
+        device: str | torch.device = "cpu",
+        rows: int | None = None,
+        scale: bool = False,
+        channels_last: bool = False,
+        transform: Transform | None = None,
+        **options: Any,
+    ):
+        self.device = torch.device(device)
+        self.scale = scale
+        self.channels_last = channels_last
+        self.transform = transform
+        how = {} if self.device.type == "cpu" else {"device": str(self.device)}
+        super().__init__(spec, batch_size, seed, split, rows, **options, **how)
+
+    def finish(self, batch: Batch) -> Batch:
+        """The batch as tensors."""
+        return self.form(batch)
+
+
+# --------------------------------------------------------------------------------------------------------- forms
+
+
+def _formed(content: Any, form: Formed) -> Any:
+    """Arrays by `form`, texts as they are, a mapping of modalities each on its own."""
+    if isinstance(content, Mapping):
+        return {name: _formed(part, form) for name, part in content.items()}
+    return form(content) if isinstance(content, np.ndarray | torch.Tensor) else content
+
+
+def _pick(content: Any, i: int) -> Any:
+    return {name: part[i] for name, part in content.items()} if isinstance(content, Mapping) else content[i]
+
+
+def _picture(array: Any, scale: bool) -> torch.Tensor:
+    """One example as a tensor of its own: (channels, height, width) for pictures."""
+    x = torch.from_numpy(np.ascontiguousarray(array.transpose(2, 0, 1) if array.ndim == 3 else array))
+    return x.float().div_(255) if scale and x.dtype == torch.uint8 else x
