@@ -1,4 +1,4 @@
-"""ImageFolder: `{split}/{label}/{row_id}.png` with a metadata.csv per split, for torchvision and Hugging Face."""
+"""ImageFolder: `{split}/{label}/{row_id}.png`, for torchvision; a metadata.parquet per split types it for Hugging Face."""
 
 from __future__ import annotations
 
@@ -6,37 +6,49 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spurgen.export import Format, Tick, blob_columns, flat, picture_column, rows, safe, suffix
-from spurgen.store.features import Features, to_card, yaml
+from spurgen.export import Format, Tick, flat, picture_column, rows, safe, suffix
+from spurgen.store.features import class_columns, metadata, to_card, yaml
 
 if TYPE_CHECKING:
     from spurgen.store.reader import Dataset
 
 
 def write(dataset: Dataset, out: Path, tick: Tick) -> None:
-    """The pictures in folders; the README tells `datasets.load_dataset` the types of the other columns."""
+    """The pictures in folders, the other columns typed beside them and readable in `rows.csv`."""
     picture = picture_column(dataset, "imagefolder")
-    plain = [n for n in dataset.features if n not in blob_columns(dataset) and _is_flat(dataset.features[n])]
-    for split in dataset.splits:
-        folder = out / safe(split)
-        folder.mkdir()
-        with open(folder / "metadata.csv", "w", encoding="utf-8", newline="") as file:
-            table = csv.writer(file, lineterminator="\n")
-            table.writerow(["file_name", *plain])
+    plain = [n for n, f in dataset.features.items() if isinstance(f, dict) and f.get("_type") in ("Value", "ClassLabel")]
+    with open(out / "rows.csv", "w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["file_name", *plain])
+        for split in dataset.splits:
+            folder, names = out / safe(split), []
             for row in rows(dataset, split, tick):
-                path = f"{safe(row['label'])}/{row['row_id']:08d}.{suffix(row[picture])}"
-                (folder / path).parent.mkdir(exist_ok=True)
-                (folder / path).write_bytes(row[picture])
-                table.writerow([path, *(flat(row[name]) for name in plain)])
+                names.append(f"{safe(row['label'])}/{row['row_id']:08d}.{suffix(row[picture])}")
+                path = folder / names[-1]
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(row[picture])
+                table.writerow([f"{split}/{names[-1]}", *(flat(row[name]) for name in plain)])
+            _write_metadata(dataset, split, names, plain, folder / "metadata.parquet")
     (out / "README.md").write_text(_card(dataset, plain), "utf-8")
 
 
-def _is_flat(feature: object) -> bool:
-    return isinstance(feature, dict) and feature.get("_type") in ("Value", "ClassLabel")
+def _write_metadata(dataset: Dataset, split: str, names: list[str], plain: list[str], path: Path) -> None:
+    """Codes instead of names: the loader of image folders takes its types from this file, not from the card."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = dataset.table(split, plain)
+    for name in class_columns({n: dataset.features[n] for n in plain}):
+        codes = pa.chunked_array([c.indices.cast(pa.int64()) for c in table[name].chunks], pa.int64())
+        table = table.set_column(table.column_names.index(name), name, codes)
+    table = table.add_column(0, "file_name", pa.array(names, pa.string()))
+    features = {"file_name": {"_type": "Value", "dtype": "string"}} | {n: dataset.features[n] for n in plain}
+    about = {"digest": dataset.digest, "seed": dataset.seed}
+    pq.write_table(table.replace_schema_metadata(metadata(features, about)), path)
 
 
 def _card(dataset: Dataset, plain: list[str]) -> str:
-    features: Features = {"image": {"_type": "Image"}} | {name: dataset.features[name] for name in plain}
+    features = {"image": {"_type": "Image"}} | {name: dataset.features[name] for name in plain}
     files = [{"split": s, "path": f"{s}/**"} for s in dataset.splits]
     header = {
         "pretty_name": dataset.manifest.spec_id,
@@ -49,4 +61,4 @@ def _card(dataset: Dataset, plain: list[str]) -> str:
     )
 
 
-EXPORT = Format("imagefolder", "one folder of pictures per split and class, with a metadata.csv", write)
+EXPORT = Format("imagefolder", "one folder of pictures per split and class, typed for Hugging Face", write)

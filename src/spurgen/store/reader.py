@@ -128,14 +128,9 @@ class Dataset:
         """The latents of some rows, in the order given."""
         return named(self._gather(_ids(row_ids), self.columns), self.features)
 
-    def row(self, row_id: int) -> dict[str, Any]:
-        """One row: its latents as plain values, and every modality decoded."""
-        wanted = list(self.features)
-        found = self._gather(_ids(row_id), wanted)
-        out = found.select(self.columns).to_pylist()[0]
-        for name in self.modalities:
-            out[name] = self._decode(name, found)[0]
-        return out
+    def row(self, row_id: int) -> pa.Table:
+        """The latents of one row."""
+        return self.rows([row_id])
 
     # ---------------------------------------------------------------------------------------------- modalities
 
@@ -147,6 +142,10 @@ class Dataset:
         if rows is None or isinstance(rows, str):
             return self._decode(modality, self._stretch(rows, start, stop, columns))
         return self._decode(modality, self._gather(_ids(rows)[start:stop], columns))
+
+    def batch_of(self, table: pa.Table, modality: str) -> Any:
+        """A modality of the rows of a table, as stored: edits of the table do not show (see `counterfactual`)."""
+        return self.batch(modality, table["row_id"].to_numpy())
 
     def _decode(self, modality: str, found: pa.Table) -> Any:
         part = _modality(modality)

@@ -57,10 +57,14 @@ class Report:
 
 
 def verify(
-    directory: str | Path,
-    deep: bool = True,
-    workers: int | None = None,
-    progress: Progress | None = None,
+    directory: str | Path, deep: bool = True, workers: int | None = None, progress: Progress | None = None
+) -> list[Problem]:
+    """Every problem of a dataset; none means that it is what its spec says. See `check`."""
+    return check(directory, deep, workers, progress).problems
+
+
+def check(
+    directory: str | Path, deep: bool = True, workers: int | None = None, progress: Progress | None = None
 ) -> Report:
     """Check every file against its hash and every row against what the spec says.
 
