@@ -27,7 +27,7 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """Every name, sorted; imports none of the parts."""
-        return sorted({*self._modules(), *self._entry_points()})
+        return sorted({*self._modules(), *self._entry_points(), *self._loaded()})
 
     def get(self, name: str) -> T:
         """The part called `name`; an unknown name raises with the closest match."""
@@ -36,8 +36,14 @@ class Registry(Generic[T]):
             part = self._loaded()[name] = self._load(name)
         return part
 
+    def add(self, name: str, part: T) -> None:
+        """Make a part known in this process only, for notebooks and tests."""
+        if name in self._modules():
+            raise ValueError(f"{self.kind} {name!r} comes with spurgen; give yours another name")
+        self._loaded()[name] = part
+
     def __contains__(self, name: object) -> bool:
-        return name in self._modules() or name in self._entry_points()
+        return name in self._modules() or name in self._entry_points() or name in self._loaded()
 
     def _load(self, name: str) -> Any:
         if name in self._modules():
