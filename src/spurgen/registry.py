@@ -16,7 +16,7 @@ T = TypeVar("T")
 class Registry(Generic[T]):
     """Parts of one kind. Each is an object named `attribute` in a module of `package`.
 
-    Other packages add parts through the entry-point group `spurgen.<kind>s`, for example
+    Other packages add parts through the entry-point group of the kind, for example
     `[project.entry-points."spurgen.channels"]  fog = "my_package.fog:CHANNEL"`.
     """
 
@@ -63,4 +63,5 @@ class Registry(Generic[T]):
 
     @cache  # noqa: B019
     def _entry_points(self) -> dict[str, Any]:
-        return {e.name: e for e in entry_points(group=f"spurgen.{self.kind}s")}
+        plural = f"{self.kind[:-1]}ies" if self.kind.endswith("y") else f"{self.kind}s"
+        return {e.name: e for e in entry_points(group=f"spurgen.{plural}")}
