@@ -137,7 +137,7 @@ class OnTheFly(Stream):
             group=groups(table, self.spec, self.group_by, self.annotated).codes,
             environment=columns.read(table, self.spec, "environment").values,
             row_id=table["row_id"].to_numpy().astype(np.int64),
-            table=table,
+            make_table=lambda: table,
         )
 
     def finish(self, batch: Batch) -> Any:

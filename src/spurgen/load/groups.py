@@ -127,11 +127,11 @@ def _part(table: pa.Table, spec: World | None, key: str, annotated: bool) -> _Pa
     column = columns.read(table, spec, _noted(table, key) if annotated else key)
     if column.names is not None:
         return _Part(key, tuple(f"{key}={name}" for name in column.names), column.values)
-    if column.values.dtype.kind not in "iub" or key == "row_id":
+    spread = columns.whole_numbers(spec, key)
+    if column.values.dtype.kind not in "iub" or key == "row_id" or (spread is not None and len(spread) > MOST):
         raise SpurgenError(
             f"column {key!r} is different in nearly every row, so it makes no groups; group by a channel"
         )
-    spread = columns.whole_numbers(spec, key)
     levels = np.unique(column.values) if spread is None else np.array(spread)
     return _Part(
         key, tuple(f"{key}={v}" for v in levels.tolist()), np.searchsorted(levels, column.values).astype(np.int64)

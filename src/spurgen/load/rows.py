@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 Edit = Callable[["pa.Table", "World"], "pa.Table"]
 
 
-class Batch(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Batch:
     """Some rows together. `x` is the modality, or a mapping modality -> content where several were asked for."""
 
     x: Any
@@ -33,7 +35,15 @@ class Batch(NamedTuple):
     group: Any  # int64: positions in the names of the groups
     environment: Any  # int64: positions in the spec's environments
     row_id: Any  # int64: who they are, for ever
-    table: pa.Table  # their latents
+    make_table: Callable[[], pa.Table] = field(repr=False)
+
+    @cached_property
+    def table(self) -> pa.Table:
+        """Their latents; gathered when asked for, because that takes longer than gathering small pictures."""
+        return self.make_table()
+
+    def __len__(self) -> int:
+        return len(self.y)
 
 
 class Rows:
@@ -98,7 +108,7 @@ class Rows:
             group=self.groups.codes[at],
             environment=self.environment[at],
             row_id=self.row_id[at],
-            table=self.table.take(at),
+            make_table=lambda: self.table.take(at),
         )
 
     def positions(self, wanted: Any) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -85,25 +86,16 @@ class Drawn:
         """The rows at these positions, in the order given."""
         return draw(self.table.take(positions), self.spec, modality, **(self.how | how))
 
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"spec": self.spec.to_toml()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        from spurgen.spec import World
-
-        self.__dict__ |= state | {"spec": World.from_toml(state["spec"])}
-
 
 def draw(table: pa.Table, spec: World, modality: str, **how: Any) -> Any:
     """A modality of all rows of a table: an array as it is, anything else as the list that would be stored."""
     from spurgen.render import MODALITIES
     from spurgen.render import draw as render
 
-    # only pictures are drawn in threads or on a GPU
-    batch = render(table, spec, modality, **(how if modality == "image" else {}))
-    if hasattr(batch, "dtype"):
-        return batch
-    return MODALITIES.get(modality).encode(batch)[first_column(modality)].to_pylist()
+    part = MODALITIES.get(modality)
+    takes = inspect.signature(part.draw).parameters  # captions know neither threads nor GPUs
+    batch = render(table, spec, modality, **{name: value for name, value in how.items() if name in takes})
+    return batch if hasattr(batch, "dtype") else part.encode(batch)[first_column(modality)].to_pylist()
 
 
 def first_column(modality: str) -> str:

@@ -86,7 +86,7 @@ class Stream:
         for name in {**mine, **theirs}:
             if mine.get(name) != theirs.get(name):
                 raise SpurgenError(
-                    f"this state belongs to another stream ({name} was {theirs.get(name)!r} and is {mine.get(name)!r}); "
-                    "make the stream as it was made then"
+                    f"this state belongs to another stream ({name} was {theirs.get(name)!r} and is "
+                    f"{mine.get(name)!r}); make the stream as it was made then"
                 )
         self.place = place

@@ -162,8 +162,11 @@ class _ForTorch:
         x = _formed(batch.x, self._pictures)
         if self.transform is not None:
             x = self.transform(x)
-        numbers = (torch.from_numpy(np.ascontiguousarray(n)).to(self.device) for n in batch[1:5])
-        return Batch(x, *numbers, batch.table)
+        y, group, environment, row_id = (
+            torch.from_numpy(np.ascontiguousarray(n)).to(self.device)
+            for n in (batch.y, batch.group, batch.environment, batch.row_id)
+        )
+        return Batch(x, y, group, environment, row_id, batch.make_table)
 
     def _pictures(self, drawn: Any) -> torch.Tensor:
         x = drawn if isinstance(drawn, torch.Tensor) else torch.from_numpy(drawn)
@@ -235,8 +238,9 @@ class OnTheFly(_ForTorch, fly.OnTheFly):
         self.scale = scale
         self.channels_last = channels_last
         self.transform = transform
-        how = {} if self.device.type == "cpu" else {"device": str(self.device)}
-        super().__init__(spec, batch_size, seed, split, rows, **options, **how)
+        if self.device.type != "cpu":
+            options["device"] = str(self.device)
+        super().__init__(spec, batch_size, seed, split, rows, **options)
 
     def finish(self, batch: Batch) -> Batch:
         """The batch as tensors."""
