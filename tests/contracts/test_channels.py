@@ -1,0 +1,152 @@
+"""Every channel in every modality: a counterfactual changes what it should and draws nothing else anew."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from spurgen.latents import intervene
+from spurgen.latents.sample import sample
+from spurgen.parts import Constant
+from spurgen.render import draw
+from spurgen.spec import World
+from spurgen.spec.known import CHANNELS, MODALITIES
+
+ALL = CHANNELS.names()
+# values under which no other channel hides or smears what is compared
+CLEAR = {"sensor": "clean", "frame": "none", "watermark": "none", "companion": "none", "claim": "truthful"}
+ROWS = 30
+
+
+@cache
+def everything():
+    """A world with every channel there is, and some rows of it."""
+    spec = World.from_dict(
+        {
+            "id": "everything/v1",
+            "classes": ["mug", "heart", "star", "chair", "dumbbell", "mushroom", "hourglass", "arrow", "torus", "jack"],
+            "rows": ROWS,
+            "modalities": ["image", "caption"],
+            "image": {"size_px": 64},
+            "splits": {"train": {"share": 1.0, "environments": ["even"]}},
+            "channels": {name: {} for name in ALL},
+            "environments": {"even": {}},
+        }
+    )
+    return spec, sample(spec)
+
+
+def clear(table, spec, keep=None):
+    """The table with everything that smears set aside, but for one channel."""
+    for name, value in CLEAR.items():
+        if name in spec.channels and name != keep:
+            table = intervene.fix(table, spec, name, value)
+    return table
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_channels_are_described(name):
+    channel = CHANNELS.get(name)
+    assert channel.name == name
+    assert channel.about and len(channel.values) >= 2
+    assert all(value.word for value in channel.values.values())
+    known = {t.name: t for m in MODALITIES.names() for t in MODALITIES.get(m).traits}
+    for value in channel.values.values():
+        assert set(value.traits) <= set(known)
+    words = [v.word for v in channel.values.values()]
+    assert len(set(words)) == len(words), "two values that are called the same cannot be told apart in captions"
+
+
+@pytest.mark.parametrize("name", [n for n in ALL if "image" in CHANNELS.get(n).touches])
+def test_pictures_change_where_the_channel_touches_them(name):
+    spec, table = everything()
+    table = clear(table, spec, keep=name)
+    values = spec.values(name)
+    drawn = draw(intervene.every_value(table, spec, name), spec, "image", truth=True)
+    shape = (len(table), len(values))
+    image = drawn.image.reshape(*shape, *drawn.image.shape[1:])
+    mask = drawn.mask.reshape(*shape, *drawn.mask.shape[1:])
+    changed = (image != image[:, :1]).any(-1)
+    assert changed[:, 1:].any((2, 3)).mean() > 0.9, "nearly every value must show in nearly every row"
+    size = image.shape[2]
+    y, x = np.mgrid[:size, :size]
+    region = CHANNELS.get(name).touches["image"]
+    if region == "object":
+        assert (mask == mask[:, :1]).all()
+        assert not (changed & (mask == 0)).any()
+    elif region == "surroundings":
+        assert not (changed & (mask == 255) & (mask[:, :1] == 255)).any()
+    elif region == "corner":
+        right, bottom = x > 0.7 * size, y > 0.7 * size
+        assert not (changed & ~(right & bottom)).any()
+    elif region == "border":
+        inside = (np.minimum(x, size - 1 - x) > 0.13 * size) & (np.minimum(y, size - 1 - y) > 0.13 * size)
+        assert not (changed & inside).any()
+    else:
+        assert region == "everywhere"
+
+
+@pytest.mark.parametrize("name", [n for n in ALL if "image" not in CHANNELS.get(n).touches])
+def test_channels_of_words_leave_pictures_alone(name):
+    spec, table = everything()
+    few = table.slice(0, 4)
+    drawn = draw(intervene.every_value(few, spec, name), spec, "image")
+    drawn = drawn.reshape(4, -1, *drawn.shape[1:])
+    assert (drawn == drawn[:, :1]).all()
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_captions_say_the_same_of_every_other_channel(name):
+    spec, table = everything()
+    table = clear(table, spec, keep=name)
+    values = spec.values(name)
+    captions = draw(intervene.every_value(table, spec, name), spec, "caption")
+    for row in range(len(table)):
+        said = [facts(captions, row * len(values) + v, without={name, "claim"}) for v in range(len(values))]
+        if name in ("claim",):
+            continue
+        assert all(s == said[0] for s in said)
+
+
+def facts(captions, i, without):
+    """What a caption says: (of what, what), the order aside."""
+    one = captions[i : i + 1]
+    spans = one.encode_spans() if hasattr(one, "encode_spans") else MODALITIES.get("caption").encode(one)["caption_spans"].to_pylist()[0]
+    return sorted((s["refers_to"], s["value"]) for s in spans if s["refers_to"] not in without)
+
+
+@pytest.mark.parametrize("modality", ["image", "caption"])
+def test_rows_do_not_know_of_each_other(modality):
+    spec, table = everything()
+    part = MODALITIES.get(modality)
+    order = np.random.default_rng(0).permutation(len(table))
+    together = draw(table, spec, modality)
+    mixed = draw(table.take(order), spec, modality)
+    for at, row in enumerate(order):
+        assert part.content(mixed, at) == part.content(together, int(row))
+    alone = draw(table.slice(3, 1), spec, modality)
+    assert part.content(alone, 0) == part.content(together, 3)
+
+
+@pytest.mark.parametrize("modality", ["image", "caption"])
+def test_what_is_stored_is_what_was_drawn(modality):
+    spec, table = everything()
+    part = MODALITIES.get(modality)
+    batch = draw(table, spec, modality)
+    again = part.decode(part.encode(batch))
+    assert [part.content(again, i) for i in range(len(table))] == [part.content(batch, i) for i in range(len(table))]
+    assert set(part.encode(batch)) == set(part.columns)
+
+
+@pytest.mark.parametrize("modality", MODALITIES.names())
+def test_modalities_are_described(modality):
+    part = MODALITIES.get(modality)
+    assert part.name == modality and part.about and part.version >= 1
+    names = [t.name for t in part.traits]
+    assert len(set(names)) == len(names)
+    for trait in part.traits:
+        assert trait.about
+        if isinstance(trait.distribution, Constant) and isinstance(trait.distribution.value, str):
+            assert trait.distribution.value in trait.names
+    for name, field in part.options.model_fields.items():
+        assert field.description, f"{modality}.{name} has no explanation"
