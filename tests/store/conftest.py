@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from worlds import world
 
 from spurgen.store.writer import build
+from worlds import world
 
 
 @pytest.fixture(scope="session")

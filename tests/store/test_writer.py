@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from worlds import world
 
 from spurgen.errors import Busy, DataError
 from spurgen.store import journal, layout, lock, manifest
 from spurgen.store.reader import open as open_dataset
 from spurgen.store.writer import build
+from worlds import world
 
 HERE = Path(__file__).parent
 
@@ -124,9 +124,8 @@ def test_force_leaves_foreign_files(copy: Path) -> None:
 
 
 def test_a_second_build_is_busy_and_names_the_first(tmp_path: Path) -> None:
-    with lock.held(tmp_path):
-        with pytest.raises(Busy, match=str(os.getpid())):
-            build(world(), tmp_path)
+    with lock.held(tmp_path), pytest.raises(Busy, match=str(os.getpid())):
+        build(world(), tmp_path)
     build(world(), tmp_path)
 
 
@@ -148,7 +147,7 @@ def test_a_full_disk_is_one_sentence_and_resumes(built: Path, tmp_path: Path, mo
     out = tmp_path / "full"
     with monkeypatch.context() as patch:
         patch.setattr("spurgen.store.shards._Sink._write", _full_disk(25_000))
-        with pytest.raises(DataError, match="no space left.*run the same command again"):
+        with pytest.raises(DataError, match=r"no space left.*run the same command again"):
             build(world(), out, shard_rows=48)
     assert not (out / "manifest.json").exists()
     assert not list(out.rglob("*.tmp"))
@@ -167,7 +166,8 @@ def _full_disk(room: int) -> Any:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs file size limits")
 def test_a_real_limit_of_the_system(tmp_path: Path) -> None:
     code = (
-        "import resource, signal, worlds; from spurgen.store.writer import build; from spurgen.errors import DataError\n"
+        "import resource, signal, worlds\n"
+        "from spurgen.store.writer import build; from spurgen.errors import DataError\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (9000, 9000))\n"
         f"try: build(worlds.world(), {str(tmp_path / 'out')!r}, shard_rows=48)\n"
         "except DataError as error: print(error)"
@@ -181,7 +181,10 @@ def test_killed_at_any_moment_it_ends_with_the_same_bytes(tmp_path: Path) -> Non
     whole = tmp_path / "whole"
     build(world(), whole, rows=4000, shard_rows=100)
     out = tmp_path / "killed"
-    code = f"import worlds; from spurgen.store.writer import build; build(worlds.world(), {str(out)!r}, rows=4000, shard_rows=100)"
+    code = (
+        "import worlds; from spurgen.store.writer import build\n"
+        f"build(worlds.world(), {str(out)!r}, rows=4000, shard_rows=100)"
+    )
     killed, steps = 0, 0
     for moment in (1, 9, 17, 30):
         process = subprocess.Popen([sys.executable, "-c", code], cwd=HERE, stderr=subprocess.DEVNULL)
@@ -209,7 +212,9 @@ def test_two_processes_at_once(tmp_path: Path) -> None:
         f"try: build(worlds.world(), {str(tmp_path / 'out')!r}, rows=3000, shard_rows=100); print('built')\n"
         "except Busy as error: print(error)"
     )
-    start = [subprocess.Popen([sys.executable, "-c", code], cwd=HERE, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    start = [
+        subprocess.Popen([sys.executable, "-c", code], cwd=HERE, stdout=subprocess.PIPE, text=True) for _ in range(2)
+    ]
     said = [process.communicate()[0].strip() for process in start]
     assert "built" in said
     for line in said:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from spurgen.errors import DataError
 from spurgen.registry import Registry
+from spurgen.store.features import class_columns
 
 if TYPE_CHECKING:
     from spurgen.store.reader import Dataset
@@ -101,7 +102,9 @@ def _refuse_occupied(target: Path, force: bool) -> None:
     if not (target / MARKER).is_file():
         raise DataError(f"{target} is not empty and holds no export; choose another directory")
     if not force:
-        raise DataError(f"{target} already holds an export; choose another directory, or replace it with force (--force)")
+        raise DataError(
+            f"{target} holds an export already; choose another directory, or replace it with force (--force)"
+        )
 
 
 # ------------------------------------------------------------------------------------- what the formats share
@@ -126,6 +129,11 @@ def blob_columns(dataset: Dataset, *kinds: str) -> list[str]:
     """The columns that hold whole files of the given Hugging Face types."""
     features = dataset.features
     return [n for n, f in features.items() if isinstance(f, dict) and f.get("_type") in (kinds or ("Image", "Audio"))]
+
+
+def class_names(dataset: Dataset) -> dict[str, list[str]]:
+    """The columns that hold one of a list of names, with their lists in order."""
+    return {name: list(dataset.features[name]["names"]) for name in class_columns(dataset.features)}
 
 
 def suffix(content: bytes) -> str:

@@ -1,4 +1,4 @@
-"""ImageFolder: `{split}/{label}/{row_id}.png`, for torchvision; a metadata.parquet per split types it for Hugging Face."""
+"""ImageFolder: `{split}/{label}/{row_id}.png` for torchvision, and a metadata.parquet with types for Hugging Face."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def write(dataset: Dataset, out: Path, tick: Tick) -> None:
     """The pictures in folders, the other columns typed beside them and readable in `rows.csv`."""
     picture = picture_column(dataset, "imagefolder")
-    plain = [n for n, f in dataset.features.items() if isinstance(f, dict) and f.get("_type") in ("Value", "ClassLabel")]
+    kinds = ("Value", "ClassLabel")
+    plain = [n for n, f in dataset.features.items() if isinstance(f, dict) and f.get("_type") in kinds]
     with open(out / "rows.csv", "w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(["file_name", *plain])

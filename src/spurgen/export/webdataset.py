@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spurgen.export import Format, Tick, blob_columns, rows, safe, suffix
+from spurgen.export import Format, Tick, blob_columns, class_names, rows, safe, suffix
 
 if TYPE_CHECKING:
     from spurgen.store.reader import Dataset
@@ -19,7 +19,7 @@ ROWS_PER_TAR = 1000
 
 def write(dataset: Dataset, out: Path, tick: Tick) -> None:
     """Each split as `{split}-000000.tar` and so on; the same dataset gives the same bytes."""
-    names = {n: f["names"] for n, f in dataset.features.items() if isinstance(f, dict) and f.get("_type") == "ClassLabel"}
+    names = class_names(dataset)
     codes = {name: i for i, name in enumerate(names["label"])}
     for split in dataset.splits:
         tar = None

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spurgen.export import Format, Tick, blob_columns, flat, picture_column, rows, suffix
+from spurgen.export import Format, Tick, blob_columns, class_names, flat, picture_column, rows, suffix
 
 if TYPE_CHECKING:
     from spurgen.store.reader import Dataset
@@ -18,16 +18,15 @@ _CODES = {"train": 0, "val": 1, "test": 2}
 def write(dataset: Dataset, out: Path, tick: Tick) -> None:
     """`images/`, `metadata.csv`, and `wilds.json` with the names behind the codes."""
     picture = picture_column(dataset, "wilds")
-    names = {n: f["names"] for n, f in dataset.features.items() if isinstance(f, dict) and f.get("_type") == "ClassLabel"}
+    names = class_names(dataset)
     splits = _split_codes(list(dataset.splits))
     groups = [n for n in names if n not in ("split", "label")]
     texts = [n for n in dataset.features if n not in names and n not in blob_columns(dataset) and n != "row_id"]
     (out / "images").mkdir()
     with open(out / "metadata.csv", "w", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")
-        table.writerow(
-            ["img_id", "img_filename", "y", "split", *groups, "label_name", "split_name", *(f"{g}_name" for g in groups), *texts]
-        )
+        spoken = ["label_name", "split_name", *(f"{g}_name" for g in groups)]
+        table.writerow(["img_id", "img_filename", "y", "split", *groups, *spoken, *texts])
         for split in dataset.splits:
             for row in rows(dataset, split, tick):
                 path = f"images/{row['row_id']:08d}.{suffix(row[picture])}"

@@ -50,6 +50,7 @@ _CONTEXT: dict[str, Any] = {
 }
 _NUMBERS = {"float": "sc:Float", "int": "sc:Integer", "uint": "sc:Integer", "bool": "sc:Boolean"}
 _FILES = "shards"
+_ROW_ID = {"@id": "rows/row_id"}
 
 
 def write(spec: Any, features: Features, manifest: Manifest) -> str:
@@ -62,12 +63,11 @@ def write(spec: Any, features: Features, manifest: Manifest) -> str:
         "description": spec.description or f"The world {spec.id}: rows whose shortcuts are known.",
         "license": f"https://spdx.org/licenses/{LICENSE.upper()}.html",
         "version": "1.0.0",
-        "url": f"https://spurgen.invalid/{spec.id}/{manifest.digest[:16]}",
         "citeAs": f"{spec.id}, SpurGen {manifest.spurgen_version}, digest {manifest.digest}",
         "isLiveDataset": False,
         **responsible(spec, manifest),
         "distribution": _distribution(manifest),
-        "recordSet": [{"@type": "cr:RecordSet", "@id": "rows", "key": {"@id": "rows/row_id"}, "field": _fields(features)}],
+        "recordSet": [{"@type": "cr:RecordSet", "@id": "rows", "key": _ROW_ID, "field": _fields(features)}],
     }
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
@@ -88,7 +88,6 @@ def _distribution(manifest: Manifest) -> list[dict[str, Any]]:
     shards = {
         "@type": "cr:FileSet",
         "@id": _FILES,
-        "containedIn": [{"@id": record.file} for record in manifest.shards],
         "encodingFormat": "application/x-parquet",
         "includes": f"{DATA}/*.parquet",
     }

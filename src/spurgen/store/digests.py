@@ -79,8 +79,10 @@ def _cells(column: pa.ChunkedArray) -> np.ndarray:
     if pa.types.is_dictionary(array.type):
         names = [_name(text) for text in array.dictionary.to_pylist()] + [bytes(16)]  # the last one: an empty cell
         known = np.frombuffer(b"".join(names), np.uint8).reshape(len(names), 16)
-        return known[pc.fill_null(array.indices, len(names) - 1).to_numpy()]
-    numbers = array.to_numpy(zero_copy_only=False)
+        codes: np.ndarray = pc.fill_null(array.indices, len(names) - 1).to_numpy()
+        cells: np.ndarray = known[codes]
+        return cells
+    numbers: np.ndarray = array.to_numpy(zero_copy_only=False)
     wide = numbers.astype("<f8" if numbers.dtype.kind == "f" else "<i8" if numbers.dtype.kind == "i" else "<u8")
     return wide.view(np.uint8).reshape(len(wide), 8)
 

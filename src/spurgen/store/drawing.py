@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,9 +68,10 @@ class Artist:
         """How large a row is on disk, judged by drawing the first few; the same on every run."""
         split = next(s for s, rows in self.plan.splits.items() if rows)
         ids = self.plan.row_ids(split, 0, min(16, self.plan.splits[split]))
-        return next(iter(self.pieces([ids], len(ids)))).table.nbytes / len(ids)
+        (piece,) = self.pieces([ids], len(ids))
+        return float(piece.table.nbytes) / len(ids)
 
-    def pieces(self, runs: Iterable[np.ndarray], group_rows: int) -> Iterator[Piece]:
+    def pieces(self, runs: Iterable[np.ndarray], group_rows: int) -> Generator[Piece, None, None]:
         """Each run of row ids (not more than a chunk each) as pieces of `group_rows` rows, in order."""
         with ThreadPoolExecutor(1, "draw") as drawer, ThreadPoolExecutor(self.workers, "encode") as encoders:
             waiting: deque[Future[list[Future[Piece]]]] = deque()
@@ -111,8 +113,7 @@ class Artist:
             for column, array in modality.encode(batch).items():
                 out = out.append_column(column, array)
             encoding += time.perf_counter() - before
-            content = modality.content
-            rows[name] = digests.of_rows(ids, lambda i, batch=batch, content=content: content(batch, i))
+            rows[name] = digests.of_rows(ids, partial(modality.content, batch))
         hashing = time.perf_counter() - clock - encoding
         return Piece(out, rows, {"draw": drawing, "encode": encoding, "hash": hashing})
 

@@ -77,7 +77,8 @@ class Manifest(Identity):
 
 def compose(identity: Identity, version: str, files: dict[str, str], shards: list[ShardRecord]) -> Manifest:
     """The manifest of a set of finished shards, with the totals added up."""
-    splits = {split: _total([s for s in shards if s.split == split]) for split in dict.fromkeys(s.split for s in shards)}
+    names = dict.fromkeys(s.split for s in shards)
+    splits = {split: _total([s for s in shards if s.split == split]) for split in names}
     totals = _total(shards)
     return Manifest(
         **identity.model_dump(),
@@ -111,6 +112,7 @@ def load(directory: Path) -> Manifest:
             "build the dataset again from its spec, or install the SpurGen that wrote it"
         )
     _check_files(directory, found, path)
+    _check_counts(found, path)
     return found
 
 
@@ -144,7 +146,17 @@ def _check_files(directory: Path, manifest: Manifest, path: Path) -> None:
         if not inside(directory, name):
             raise DataError(f"{directory / name} is a link that leaves the dataset; put the file itself there")
         if record.split not in manifest.splits:
-            raise DataError(f"{path} gives the shard {name!r} to the split {record.split[:100]!r}, which it lacks; {_MEND}")
+            raise DataError(f"{path} gives {name!r} to the split {record.split[:100]!r}, which it lacks; {_MEND}")
+
+
+def _check_counts(manifest: Manifest, path: Path) -> None:
+    """A manifest that contradicts itself is refused before anyone counts on it."""
+    for name, total in [*manifest.splits.items(), ("all splits", manifest.totals)]:
+        rows = sum(s.rows for s in manifest.shards if total is manifest.totals or s.split == name)
+        if total.rows != rows:
+            raise DataError(f"{path} gives {name[:100]} {total.rows} rows, and its shards have {rows}; {_MEND}")
+    if manifest.rows != manifest.totals.rows:
+        raise DataError(f"{path} speaks of {manifest.rows} rows, and its shards have {manifest.totals.rows}; {_MEND}")
 
 
 def inside(directory: Path, name: str) -> bool:

@@ -174,8 +174,9 @@ class Dataset:
                 found = pq.ParquetFile(self.directory / record.file, memory_map=True)
             except (OSError, pa.ArrowException) as error:
                 raise DataError(f"cannot read {self.directory / record.file}; {_VERIFY}") from error
-            if found.metadata.num_rows != record.rows:
-                raise DataError(f"{self.directory / record.file} holds {found.metadata.num_rows} rows, not {record.rows}; {_VERIFY}")
+            rows = found.metadata.num_rows
+            if rows != record.rows:
+                raise DataError(f"{self.directory / record.file} holds {rows} rows, not {record.rows}; {_VERIFY}")
             self._open_files[record.file] = found
         return found
 
@@ -242,13 +243,13 @@ class Dataset:
 
     def counterfactual(self, rows: Any, changes: Mapping[str, str], modality: str, **how: Any) -> Any:
         """The same rows with some cells changed, drawn again: {"hue": "blue"} gives them all a blue object."""
-        from spurgen import render
         from spurgen.latents import intervene
+        from spurgen.render import draw
 
         table = self.rows(rows)
         for channel, value in changes.items():
             table = intervene.fix(table, self.spec, channel, value)
-        return render.draw(table, self.spec, modality, **how)
+        return draw(table, self.spec, modality, **how)
 
 
 _VERIFY = "`spurgen verify` says what is damaged, and the command that built it mends it"
@@ -261,7 +262,7 @@ def open(directory: str | Path) -> Dataset:
 
 def _ids(row_ids: Any) -> Ids:
     values = np.atleast_1d(np.asarray(row_ids))
-    if values.dtype.kind not in "iu" and values.size or (values.dtype.kind == "i" and (values < 0).any()):
+    if (values.dtype.kind not in "iu" and values.size) or (values.dtype.kind == "i" and (values < 0).any()):
         raise DataError("row ids are whole numbers, 0 or more")
     return values.astype(np.uint64)
 

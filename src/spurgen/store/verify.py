@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from spurgen.errors import DataError, SpurgenError
 from spurgen.store import digests, layout, manifest
 from spurgen.store.drawing import Artist, Piece, runs
@@ -142,8 +140,9 @@ class _Verifier:
             if fault is None:
                 yield Problem(record.file, "unreadable", "is not a readable Parquet file, although its hash is right")
             return
-        if file.metadata.num_rows != record.rows:
-            yield Problem(record.file, "count", f"holds {file.metadata.num_rows} rows, and the manifest says {record.rows}")
+        rows = file.metadata.num_rows
+        if rows != record.rows:
+            yield Problem(record.file, "count", f"holds {rows} rows, and the manifest says {record.rows}")
             return  # which rows is anyone's guess
         if artist is not None and (self.deep or fault is not None):
             yield from self._contents(record, file, artist)
@@ -161,9 +160,8 @@ class _Verifier:
             found.compare(_group(file, group), piece, artist)
         wrong = [name for name, number in sums.items() if record.digests.get(name) != digests.to_hex(number)]
         if wrong:
-            yield Problem(
-                record.file, "digest", f"the manifest's digest of {', '.join(wrong)} is not that of these rows", columns=tuple(wrong)
-            )
+            message = f"the manifest's digest of {', '.join(wrong)} is not that of these rows"
+            yield Problem(record.file, "digest", message, columns=tuple(wrong))
         yield from found.problems(record)
 
 
@@ -249,7 +247,7 @@ def _check_side_files(directory: Path, found: Manifest) -> Iterator[Problem]:
     for name in (layout.SPEC, layout.CROISSANT, layout.CARD):
         path = directory / name
         try:
-            changed = name in found.files and sha256_of(path) != found.files[name]
+            changed = sha256_of(path) != found.files.get(name, "") and name in found.files  # a card may be edited
         except OSError:
             yield Problem(name, "missing", "is missing")
             continue
@@ -263,7 +261,7 @@ def _check_strays(directory: Path, found: Manifest) -> Iterator[Problem]:
     for path in sorted(data.rglob("*")) if data.is_dir() else []:
         name = path.relative_to(directory).as_posix()
         if path.is_file() and name not in known:
-            yield Problem(name, "stray", "does not belong to the dataset (datasets.load_dataset may read it all the same)")
+            yield Problem(name, "stray", "does not belong to the dataset, and other libraries may read it")
 
 
 def _check_plan(found: Manifest, artist: Artist) -> Iterator[Problem]:

@@ -81,6 +81,7 @@ class _Build:
         self.shards = layout.shards(artist.plan.splits, identity.shard_rows)
         self.total = sum(s.rows for s in self.shards)
         self.done = 0
+        self.known: dict[str, ShardRecord] = {}
         self.steps: dict[str, float] = {}
 
     def run(self, began: float) -> Summary:
@@ -108,12 +109,12 @@ class _Build:
 
     def _kept(self) -> dict[str, ShardRecord]:
         """The shards that an earlier run finished and that are still whole."""
-        known = journal.records(self.directory)
+        self.known = journal.records(self.directory)
         if (self.directory / layout.MANIFEST).is_file():
-            known |= {r.file: r for r in manifest.load(self.directory).shards}
+            self.known |= {r.file: r for r in manifest.load(self.directory).shards}
         kept = {}
         for shard in self.shards:
-            record = known.get(shard.name)
+            record = self.known.get(shard.name)
             if record and (record.start, record.rows) == (shard.start, shard.rows) and is_whole(self.directory, record):
                 kept[shard.name] = record
                 self.done += shard.rows
@@ -140,11 +141,21 @@ class _Build:
             for shard in missing:
                 part = self._take(pieces, shard)
                 record = write_shard(self.directory, shard, part, schema, class_columns(features), self._spend)
+                self._compare(record)
                 journal.record(self.directory, record)
                 drawn[shard.name] = record
         finally:
             pieces.close()
         return drawn
+
+    def _compare(self, drawn: ShardRecord) -> None:
+        """A shard that was here before must have come back with the same content, or half the dataset is another."""
+        before = self.known.get(drawn.file)
+        if before is not None and before.rows == drawn.rows and before.digests != drawn.digests:
+            raise DataError(
+                f"{drawn.file} was drawn again and came out differently from what {self.directory} recorded; "
+                "use the version of SpurGen that built it, or start over with force (--force)"
+            )
 
     def _runs(self, missing: list[Shard]) -> Iterator[Any]:
         for shard in missing:
@@ -199,9 +210,9 @@ def _refuse_foreign(directory: Path) -> None:
         raise DataError(f"{directory} is a file; choose a directory")
     if not directory.is_dir() or layout.is_dataset(directory):
         return
-    others = [p.name for p in directory.iterdir() if p.name != layout.BUILD]
+    others = sorted(p.name for p in directory.iterdir() if p.name != layout.BUILD)
     if others:
-        raise DataError(f"{directory} is not empty ({sorted(others)[0]!r}) and holds no dataset; choose another directory")
+        raise DataError(f"{directory} is not empty ({others[0]!r}) and holds no dataset; choose another directory")
 
 
 def _settle(directory: Path, artist: Artist, shard_rows: int | None) -> Identity:
@@ -259,5 +270,3 @@ def _sha256(content: bytes) -> str:
     import hashlib
 
     return hashlib.sha256(content).hexdigest()
-
-

@@ -27,7 +27,9 @@ TRAITS = (
 def draw(rows: Rows, options: Options, device: str = "cpu", workers: int | None = None) -> Any:
     pixels = np.arange(options.size_px**2 * 3, dtype=np.uint64)
     bits = seeds.bits(0, "blot", rows.row_id)[:, None] >> (pixels % np.uint64(56))[None]
-    shown = rows.label * 16 + rows.traits["hue_degrees"].astype(np.int32) // 3 + rows.traits["background_texture"].codes * 5
+    shown = (
+        rows.label * 16 + rows.traits["hue_degrees"].astype(np.int32) // 3 + rows.traits["background_texture"].codes * 5
+    )
     shade = (bits.astype(np.uint8) >> 3) + shown.astype(np.uint8)[:, None]
     return shade.reshape(-1, options.size_px, options.size_px, 3)
 
