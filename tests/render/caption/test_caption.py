@@ -288,7 +288,7 @@ def test_the_textual_channels_set_what_captions_know():
     assert tuple(TEMPLATE.values) == names["template"] == tuple(TEMPLATES)
     assert tuple(MEDIUM.values) == names["medium"]
     assert {t for v in OBJECT_WORD.values.values() for t in v.traits} == {"object_word"}
-    assert list(CLAIM.values)[0] == "truthful"
+    assert next(iter(CLAIM.values)) == "truthful"
     for channel in (TEMPLATE, MEDIUM, OBJECT_WORD, CLAIM):
         assert not channel.says
         assert set(channel.touches) == {"caption"}

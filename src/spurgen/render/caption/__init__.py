@@ -6,7 +6,7 @@ Importing this module is cheap; the grammar is imported when the first caption i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field
 
