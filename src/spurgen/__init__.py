@@ -36,11 +36,11 @@ _VERBS = {
     "Plan": ("spurgen.latents.sample", "Plan"),
     "intervene": ("spurgen.latents.intervene", None),
     "audit": ("spurgen.latents.audit", "audit"),
-    "render": ("spurgen.render", "draw"),
+    "render": ("spurgen.render", None),
     "build": ("spurgen.store.writer", "build"),
     "open": ("spurgen.store.reader", "open"),
     "verify": ("spurgen.store.verify", "verify"),
-    "export": ("spurgen.export", "export"),
+    "export": ("spurgen.export", None),
 }
 
 __all__ = [

@@ -27,7 +27,7 @@ class Verbs(click.Group):
 
     def list_commands(self, context: click.Context) -> list[str]:
         """All verbs, in the order one uses them."""
-        return list(VERBS)
+        return [*VERBS]  # importing spurgen.cli.list hides the built-in of that name here
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         """Import one verb."""
@@ -62,7 +62,7 @@ def app(debug: bool) -> None:
 
 def main(args: list[str] | None = None) -> None:
     """Run the command line; errors are one sentence, and the exit code is 0 only when all was done."""
-    given = sys.argv[1:] if args is None else list(args)
+    given = sys.argv[1:] if args is None else [*args]
     debug = "--debug" in given
     # the flag may stand anywhere: people add it at the end of a line that failed
     words = [a for a in given if a != "--debug"]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from spurgen.errors import DataError
 from spurgen.registry import Registry
 from spurgen.store.features import class_columns
+from spurgen.verb import callable_package
 
 if TYPE_CHECKING:
     from spurgen.store.reader import Dataset
@@ -156,3 +157,6 @@ def rows(dataset: Dataset, split: str, tick: Tick) -> Iterator[dict[str, Any]]:
 def flat(value: Any) -> Any:
     """A cell for a CSV file: nested values as JSON."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+
+
+callable_package(__name__, export)

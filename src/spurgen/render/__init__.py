@@ -8,6 +8,7 @@ from spurgen.errors import SpecError, UnknownName, unknown
 from spurgen.latents.traits import rows
 from spurgen.spec.known import MODALITIES
 from spurgen.spec.world import World
+from spurgen.verb import callable_package
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,3 +35,6 @@ def draw(table: pa.Table, spec: World, modality: str, **how: Any) -> Any:
                 )
             overlay(batch, spec.values(name), resolved.channels[name].codes, resolved.row_id)
     return batch
+
+
+callable_package(__name__, draw)

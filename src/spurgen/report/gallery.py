@@ -70,7 +70,7 @@ def shown(table: pa.Table, spec: World, source: Source | None = None) -> tuple[A
 
 def texts(batch: Any) -> list[str]:
     """The sentences of a batch of captions."""
-    return list(batch.text)
+    return list(map(str, batch.text))
 
 
 def _tile(row: int, where: dict[int, int], images: Any, captions: list[str] | None) -> Tile:
