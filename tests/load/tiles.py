@@ -39,3 +39,7 @@ DATA: dict[str, Any] = {
 def world(**changes: Any) -> World:
     """The test world, with whole tables of it replaced."""
     return World.from_dict(DATA | changes)
+
+
+def register(worker: int) -> None:
+    """For workers that start afresh: importing this module is what makes tiles and lines known."""

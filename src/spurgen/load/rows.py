@@ -15,7 +15,7 @@ from spurgen import seeds
 from spurgen.errors import SpurgenError, UnknownName, unknown
 from spurgen.load import columns
 from spurgen.load.groups import Groups, groups
-from spurgen.load.sources import Drawn, Source, Stored
+from spurgen.load.sources import Drawn, Portable, Source, Stored
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,7 +59,7 @@ class Rows:
         group_by: str | Sequence[str] | None = None,
         annotated: bool = False,
     ):
-        self.spec = spec
+        self._spec = Portable(spec)
         self.table = table.combine_chunks()
         self.source = source or Drawn(spec, self.table)
         self.modality = modality if isinstance(modality, str) else tuple(modality)
@@ -78,6 +78,14 @@ class Rows:
 
     def __len__(self) -> int:
         return self.table.num_rows
+
+    @property
+    def spec(self) -> World:
+        """The world that the rows belong to."""
+        return self._spec.spec
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_columns"}
 
     @property
     def modalities(self) -> tuple[str, ...]:

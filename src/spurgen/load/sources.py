@@ -29,6 +29,26 @@ class Source(Protocol):
         ...
 
 
+class Portable:
+    """A spec that can be sent to other processes, whatever functions its parts hold; it travels as text."""
+
+    def __init__(self, spec: World):
+        self._spec: World | None = spec
+        self._toml = ""
+
+    @property
+    def spec(self) -> World:
+        """The spec; read from its text where this object has travelled."""
+        if self._spec is None:
+            from spurgen.spec import World
+
+            self._spec = World.from_toml(self._toml)
+        return self._spec
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"_spec": None, "_toml": self._toml or self.spec.to_toml()}
+
+
 class Stored:
     """A split of a finished dataset; arrays are read from a decoded copy, the rest is held in memory.
 
@@ -78,13 +98,13 @@ class Drawn:
     """Rows of a table that are drawn when they are asked for and kept nowhere."""
 
     def __init__(self, spec: World, table: pa.Table, **how: Any):
-        self.spec = spec
+        self._spec = Portable(spec)
         self.table = table
         self.how = how
 
     def take(self, modality: str, positions: Positions, **how: Any) -> Any:
         """The rows at these positions, in the order given."""
-        return draw(self.table.take(positions), self.spec, modality, **(self.how | how))
+        return draw(self.table.take(positions), self._spec.spec, modality, **(self.how | how))
 
 
 def draw(table: pa.Table, spec: World, modality: str, **how: Any) -> Any:
