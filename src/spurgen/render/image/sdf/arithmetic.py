@@ -12,7 +12,8 @@ from spurgen.render.image.sdf.lanes import floor, select, to_f32, to_u32, wrap
 # Without fastmath LLVM keeps every rounding where it is written; error_model="numpy" spares tests for division by 0.
 EXACT = {"error_model": "numpy", "fastmath": False}
 scene = numba.njit(forceinline=True, **EXACT)
-called = numba.njit(**EXACT)  # for large functions that are used in several places
+# Flags are inherited from the caller unless given, so that "not inlined" has to be said.
+called = numba.njit(forceinline=False, **EXACT)  # for large functions that are used in several places
 
 f32, u32 = np.float32, np.uint32
 sqrt = math.sqrt

@@ -3,50 +3,65 @@
 from __future__ import annotations
 
 import numba
+from numba import uint8, uint16
 
 from spurgen.render.image.sdf.arithmetic import EXACT
 
-
-@numba.njit(nogil=True, **EXACT)
-def weigh(a, b, c, strict):
-    """(a + 2 b + c) / 4, rounded; strict keeps 0 and 255 for where all three are 0 or 255."""
-    mean = (numba.int32(a) + numba.int32(b) + numba.int32(b) + numba.int32(c) + numba.int32(2)) >> numba.int32(2)
-    if strict:
-        if mean == 0 and (a | b | c) != 0:
-            return numba.uint8(1)
-        if mean == 255 and (a & b & c) != 255:
-            return numba.uint8(254)
-    return numba.uint8(mean)
+quiet = numba.njit(nogil=True, forceinline=True, **EXACT)
 
 
-@numba.njit(nogil=True, **EXACT)
-def blur(plane, size, channels, strict):
-    """Blur a flat picture in place. The spread grows with the picture: some 1.5% of its width."""
-    wanted = 2 * size * size / 4096
-    spread, step, again = 0, 1, False
-    before = plane.copy()
-    line = size * channels
-    while spread < wanted:
-        reach = step * channels
-        for y in range(size):
-            start = y * line
-            for x in range(reach):
-                here = start + x
-                edge = start + x % channels
-                plane[here] = weigh(before[edge], before[here], before[here + reach], strict)
-                here = start + line - 1 - x
-                edge = start + line - channels + (line - 1 - x) % channels
-                plane[here] = weigh(before[here - reach], before[here], before[edge], strict)
-            for i in range(start + reach, start + line - reach):
-                plane[i] = weigh(before[i - reach], before[i], before[i + reach], strict)
-        for y in range(size):
-            start = y * line
-            above = max(y - step, 0) * line
-            below = min(y + step, size - 1) * line
-            for x in range(line):
-                before[start + x] = weigh(plane[above + x], plane[start + x], plane[below + x], strict)
-        spread += step * step
-        if again:
-            step *= 2
-        again = not again
-    plane[:] = before
+@quiet
+def weigh(a, b, c):
+    """(a + 2 b + c) / 4, rounded."""
+    return uint8((uint16(a) + uint16(b) + uint16(b) + uint16(c) + uint16(2)) >> uint16(2))
+
+
+@quiet
+def weigh_mask(a, b, c):
+    """The same, but 0 and 255 only where all three are 0 or 255."""
+    mean = weigh(a, b, c)
+    if mean == 0 and (a | b | c) != 0:
+        return uint8(1)
+    if mean == 255 and (a & b & c) != 255:
+        return uint8(254)
+    return mean
+
+
+def _passes(mean):  # type: ignore[no-untyped-def]
+    @numba.njit(nogil=True, forceinline=False, **EXACT)
+    def blur(plane, size, channels):
+        """Blur a flat picture in place. The spread grows with the picture: about 1% of its width."""
+        wanted = size * size // 2048
+        spread, step = 0, 1
+        again = False
+        other = plane.copy()
+        line = size * channels
+        while spread < wanted:
+            reach = step * channels
+            for y in range(size):
+                before, after = other[y * line : (y + 1) * line], plane[y * line : (y + 1) * line]
+                for x in range(reach):
+                    after[x] = mean(before[x % channels], before[x], before[x + reach])
+                    back = line - 1 - x
+                    after[back] = mean(before[back - reach], before[back], before[line - 1 - x % channels])
+                left, centre, right = before[: line - 2 * reach], before[reach : line - reach], before[2 * reach :]
+                inner = after[reach : line - reach]
+                for x in range(len(inner)):
+                    inner[x] = mean(left[x], centre[x], right[x])
+            for y in range(size):
+                above, below = max(y - step, 0) * line, min(y + step, size - 1) * line
+                top, bottom, centre = plane[above : above + line], plane[below : below + line], plane[y * line :]
+                inner = other[y * line : (y + 1) * line]
+                for x in range(len(inner)):
+                    inner[x] = mean(top[x], centre[x], bottom[x])
+            spread += step * step
+            if again:
+                step *= 2
+            again = not again
+        plane[:] = other
+
+    return blur
+
+
+blur_colours = _passes(weigh)
+blur_masks = _passes(weigh_mask)

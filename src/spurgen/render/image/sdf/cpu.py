@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from spurgen.parts import Coded
 from spurgen.render.image.sdf import layout as at
 from spurgen.render.image.sdf.arithmetic import EXACT
-from spurgen.render.image.sdf.blur import blur
+from spurgen.render.image.sdf.blur import blur_colours, blur_masks
 from spurgen.render.image.sdf.lanes import (
-    LANES, TILE_H, TILE_W, store_bytes, store_colours, store_floats, tile_columns, tile_rows,
+    TILE_H, TILE_W, store_bytes, store_colours, store_floats, tile_columns, tile_rows,
 )  # fmt: skip
 from spurgen.render.image.sdf.overlay import coat, to_level, to_mask
 from spurgen.render.image.sdf.params import Traits, pack
@@ -71,7 +71,7 @@ def draw_pixels(p, out, masks, seconds, depths, size, truth):
 
 def source_digest() -> str:
     """Changes with any file of this engine and with the compiler, and with it numba's cache key."""
-    digest = hashlib.blake2b(f"{numba.__version__} {llvmlite.__version__} {LANES}".encode(), digest_size=16)
+    digest = hashlib.blake2b(f"{numba.__version__} {llvmlite.__version__} {TILE_W}x{TILE_H}".encode(), digest_size=16)
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()
@@ -84,10 +84,10 @@ SIGNATURE = "void(float32[:, ::1], uint8[:, ::1], uint8[:, ::1], uint8[:, ::1], 
 def defocus(p, out, masks, seconds, size, truth):
     """The sensor's blur, where the picture asks for it."""
     if p[at.SENSOR] == BLUR:
-        blur(out, size, 3, False)
+        blur_colours(out, size, 3)
         if truth:
-            blur(masks, size, 1, True)
-            blur(seconds, size, 1, True)
+            blur_masks(masks, size, 1)
+            blur_masks(seconds, size, 1)
 
 
 # numba's cache watches the file of the function it stores; what the function closes over is part of the key.

@@ -38,42 +38,40 @@ def balls(*xyzr: tuple[float, float, float, float]) -> Balls:
 
 def _star() -> list[tuple[float, float]]:
     cos, sin = trigonometry.cos_sin(np.arange(5) * 72.0)
-    return [(float(0.66 * s), float(0.66 * c)) for c, s in zip(cos, sin, strict=True)]
+    return [(float(0.74 * s), float(0.74 * c)) for c, s in zip(cos, sin, strict=True)]
 
-
-_JACK = [corners(*size, 0.04) for size in ((0.66, 0.13, 0.13), (0.13, 0.66, 0.13), (0.13, 0.13, 0.66))]
 
 HULLS: dict[str, Balls] = {
-    "mug": np.concatenate([ring(0.43, -0.5, 0.015), ring(0.43, 0.5, 0.015), ring(0.27, 0, 0.09, 2) + [0.45, 0, 0, 0]]),
-    "heart": prism([(0.0, -0.62), (-0.28, 0.22), (0.28, 0.22), (-0.28, 0.24), (0.28, 0.24)], 0.1, 0.12),
-    "star": prism(_star(), 0.09, 0.06),
-    "chair": np.concatenate([corners(0.37, 0.37, 0.37, 0.03, -0.37), corners(0.37, 0.36, 0.38, 0.03, 0.4)]),
-    "dumbbell": np.concatenate([ring(0.34, x, 0.04, 0) for x in (-0.67, -0.37, 0.37, 0.67)]),
-    "mushroom": np.concatenate([ring(0.26, -0.62, 0.02), ring(0.6, 0.02, 0.02), balls((0, 0, 0, 0.6))]),
-    "hourglass": np.concatenate([ring(0.46, -0.65, 0.02), ring(0.46, 0.65, 0.02)]),
-    "arrow": prism([(-0.13, -0.68), (0.13, -0.68), (-0.47, 0), (0.47, 0), (0, 0.62)], 0.1, 0.05),
-    "torus": ring(0.46, 0, 0.2, 2),
-    "jack": np.concatenate(_JACK),
-    "gear": np.concatenate([ring(0.69, z, 0.05, 2, 32) for z in (-0.13, 0.13)]),
-    "crescent": np.concatenate([ring(0.66, z, 0.04, 2, 24) for z in (-0.12, 0.12)]),
-    "arch": prism([(-0.58, -0.56), (0.58, -0.56), (-0.58, 0.56), (0.58, 0.56)], 0.18, 0.03),
-    "cone": np.concatenate([corners(0.5, 0.03, 0.5, 0.03, -0.57), ring(0.07, 0.68)]),
-    "pawn": np.concatenate([ring(0.42, -0.63, 0.04), balls((0, 0.42, 0, 0.25))]),
+    "mug": np.concatenate([ring(0.45, -0.52), ring(0.45, 0.52), ring(0.27, 0, 0.09, 2) + [0.45, 0, 0, 0]]),
+    "heart": prism([(0.0, -0.62), (-0.28, 0.22), (0.28, 0.22), (-0.28, 0.26), (0.28, 0.26)], 0.1, 0.14),
+    "star": prism(_star(), 0.15, 0),
+    "chair": np.concatenate([corners(0.4, 0.38, 0.4, 0, -0.38), corners(0.4, 0.38, 0.41, 0, 0.4)]),
+    "dumbbell": np.concatenate([ring(0.38, x, 0, 0) for x in (-0.71, -0.33, 0.33, 0.71)]),
+    "mushroom": np.concatenate([ring(0.28, -0.64), ring(0.635, 0.02), balls((0, 0, 0, 0.56))]),
+    "hourglass": np.concatenate([ring(0.48, -0.67), ring(0.48, 0.67)]),
+    "arrow": prism([(-0.17, -0.72), (0.17, -0.72), (-0.615, -0.04), (0.615, -0.04), (0, 0.7)], 0.15, 0),
+    "torus": ring(0.48, 0, 0.22, 2),
+    "jack": np.concatenate([corners(*size) for size in ((0.7, 0.17, 0.17), (0.17, 0.7, 0.17), (0.17, 0.17, 0.7))]),
+    "gear": np.concatenate([ring(0.725, z, 0, 2, 32) for z in (-0.16, 0.16)]),
+    "crescent": np.concatenate([ring(0.7, z, 0, 2, 24) for z in (-0.16, 0.16)]),
+    "arch": prism([(-0.6, -0.58), (0.6, -0.58), (-0.6, 0.58), (0.6, 0.58)], 0.21, 0),
+    "cone": np.concatenate([corners(0.53, 0.06, 0.53, 0, -0.6), ring(0.07, 0.7)]),
+    "pawn": np.concatenate([ring(0.46, -0.69), balls((0, 0.42, 0, 0.27))]),
     "house": np.concatenate(
-        [corners(0.44, 0.33, 0.38, 0.01, -0.25), prism([(-0.72, 0.06), (0.72, 0.06), (0.0, 0.6)], 0.46, 0.0),
-         balls((0.36, 0.68, 0.09, 0), (0.36, 0.68, -0.09, 0))]
+        [corners(0.47, 0.37, 0.4, 0, -0.25), prism([(-0.73, 0.04), (0.73, 0.04), (0.0, 0.62)], 0.48, 0),
+         corners(0.1, 0.24, 0.1, 0, 0.45) + [0.28, 0, 0, 0]]
     ),
-    "hammer": np.concatenate([balls((0, -0.66, 0, 0.09)), ring(0.2, -0.42, 0.03, 0) + [0, 0.42, 0, 0],
-                              ring(0.2, 0.42, 0.03, 0) + [0, 0.42, 0, 0]]),
-    "key": np.concatenate([prism([(-0.07, -0.72), (0.07, -0.72), (0.32, -0.69), (0.32, -0.4)], 0.07, 0.03),
-                           ring(0.32, 0.07, 0.03, 2) + [0, 0.42, -0.07, 0], ring(0.32, -0.07, 0.03, 2) + [0, 0.42, 0.07, 0]]),
-    "snowman": balls((0, -0.36, 0, 0.4), (0, 0.14, 0, 0.28), (0, 0.52, 0, 0.2), (0, 0.52, 0.42, 0.02)),
-    "bottle": np.concatenate([ring(0.28, -0.68, 0.04), ring(0.28, 0.16, 0.04), ring(0.12, 0.71, 0.02)]),
-    "cactus": balls((0, -0.6, 0, 0.18), (0, 0.5, 0, 0.18), (-0.42, -0.12, 0, 0.11), (-0.42, 0.28, 0, 0.11),
-                    (0.42, 0.1, 0, 0.11), (0.42, 0.42, 0, 0.11)),
-    "cube": corners(0.44, 0.44, 0.44, 0.05),
+    "hammer": np.concatenate([ring(0.1, -0.76), ring(0.25, -0.52, 0, 0) + [0, 0.42, 0, 0],
+                              ring(0.25, 0.52, 0, 0) + [0, 0.42, 0, 0]]),
+    "key": np.concatenate([prism([(-0.1, -0.78), (0.1, -0.78), (0.4, -0.77), (0.4, -0.29)], 0.12, 0),
+                           ring(0.37, -0.12, 0, 2) + [0, 0.4, 0, 0], ring(0.37, 0.12, 0, 2) + [0, 0.4, 0, 0]]),
+    "snowman": balls((0, -0.36, 0, 0.42), (0, 0.16, 0, 0.3), (0, 0.56, 0, 0.22), (0, 0.56, 0.48, 0.02)),
+    "bottle": np.concatenate([ring(0.34, -0.74), ring(0.34, 0.18), ring(0.16, 0.76)]),
+    "cactus": balls((0, -0.62, 0, 0.2), (0, 0.5, 0, 0.2), (-0.42, -0.14, 0, 0.13), (-0.42, 0.28, 0, 0.13),
+                    (0.42, 0.08, 0, 0.13), (0.42, 0.46, 0, 0.13)),
+    "cube": corners(0.48, 0.48, 0.48),
     "ball": balls((0, 0, 0, 0.6)),
-    "can": np.concatenate([ring(0.4, -0.52, 0.04), ring(0.4, 0.52, 0.04)]),
+    "can": np.concatenate([ring(0.44, -0.56), ring(0.44, 0.56)]),
 }  # fmt: skip
 
 

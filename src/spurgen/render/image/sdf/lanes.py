@@ -212,6 +212,17 @@ def _wrap(n):  # type: ignore[no-untyped-def]
     return lambda n: uint32(n)
 
 
+@intrinsic
+def apart(typing):  # type: ignore[no-untyped-def]
+    """Said inside a function: do not copy it into its callers. LLVM would, at the price of a giant program."""
+
+    def generate(context, builder, sig, values):  # type: ignore[no-untyped-def]
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
 # ----------------------------------------------------------------------------------------- a tile of pixels
 
 
@@ -227,13 +238,18 @@ def tile_rows(typing):  # type: ignore[no-untyped-def]
     return LF(), lambda *_: ir.Constant(LF.vector, [float(i // TILE_W) for i in range(LANES)])
 
 
-def _store(builder: Any, data: Any, at: Any, stride: Any, vector: Any, columns: int, share: int) -> None:
-    """Write the rows of a tile, `columns` elements each, `stride` elements apart."""
-    for row in range(TILE_H):
-        order = [row * columns + i for i in range(columns)]
-        part = builder.shuffle_vector(vector, vector, ir.Constant(ir.VectorType(ir.IntType(32), columns), order))
-        place = builder.gep(data, [builder.add(at, builder.mul(stride, ir.Constant(stride.type, row)))])
-        builder.store(part, builder.bitcast(place, part.type.as_pointer()), align=share)
+def _store(builder: Any, data: Any, at: Any, stride: Any, row: int, part: Any, align: int) -> None:
+    """Write one row of a tile, rows being `stride` elements apart."""
+    place = builder.gep(data, [builder.add(at, builder.mul(stride, ir.Constant(stride.type, row)))])
+    builder.store(part, builder.bitcast(place, part.type.as_pointer()), align=align)
+
+
+def _shuffle(builder: Any, a: Any, b: Any, order: list[int]) -> Any:
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), len(order)), order))
+
+
+def _row(row: int) -> range:
+    return range(row * TILE_W, (row + 1) * TILE_W)
 
 
 @intrinsic
@@ -242,17 +258,13 @@ def store_colours(typing, out, at, stride, red, green, blue):  # type: ignore[no
 
     def generate(context, builder, sig, values):  # type: ignore[no-untyped-def]
         out, at, stride, *colours = values
-        byte, word = ir.IntType(8), ir.IntType(32)
-
-        def shuffle(a, b, order):  # type: ignore[no-untyped-def]
-            return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(word, len(order)), order))
-
-        r, g, b = (builder.trunc(builder.fptosi(c, LU.vector), ir.VectorType(byte, LANES)) for c in colours)
-        rg = shuffle(r, g, list(range(2 * LANES)))
-        bb = shuffle(b, b, list(range(2 * LANES)))
-        rgb = shuffle(rg, bb, [i + colour * LANES for i in range(LANES) for colour in range(3)])
+        r, g, b = (builder.trunc(builder.fptosi(c, LU.vector), ir.VectorType(ir.IntType(8), LANES)) for c in colours)
+        rg = _shuffle(builder, r, g, list(range(2 * LANES)))
+        bb = _shuffle(builder, b, b, list(range(2 * LANES)))
         data = context.make_array(sig.args[0])(context, builder, out).data
-        _store(builder, data, at, stride, rgb, TILE_W * 3, 1)
+        for row in range(TILE_H):
+            rgb = _shuffle(builder, rg, bb, [i + colour * LANES for i in _row(row) for colour in range(3)])
+            _store(builder, data, at, stride, row, rgb, 1)
         return context.get_dummy_value()
 
     return types.void(out, types.int64, types.int64, LF, LF, LF), generate
@@ -265,7 +277,9 @@ def store_bytes(typing, out, at, stride, value):  # type: ignore[no-untyped-def]
     def generate(context, builder, sig, values):  # type: ignore[no-untyped-def]
         out, at, stride, value = values
         cut = builder.trunc(builder.fptosi(value, LU.vector), ir.VectorType(ir.IntType(8), LANES))
-        _store(builder, context.make_array(sig.args[0])(context, builder, out).data, at, stride, cut, TILE_W, 1)
+        data = context.make_array(sig.args[0])(context, builder, out).data
+        for row in range(TILE_H):
+            _store(builder, data, at, stride, row, _shuffle(builder, cut, cut, list(_row(row))), 1)
         return context.get_dummy_value()
 
     return types.void(out, types.int64, types.int64, LF), generate
@@ -277,7 +291,9 @@ def store_floats(typing, out, at, stride, value):  # type: ignore[no-untyped-def
 
     def generate(context, builder, sig, values):  # type: ignore[no-untyped-def]
         out, at, stride, value = values
-        _store(builder, context.make_array(sig.args[0])(context, builder, out).data, at, stride, value, TILE_W, 4)
+        data = context.make_array(sig.args[0])(context, builder, out).data
+        for row in range(TILE_H):
+            _store(builder, data, at, stride, row, _shuffle(builder, value, value, list(_row(row))), 4)
         return context.get_dummy_value()
 
     return types.void(out, types.int64, types.int64, LF), generate

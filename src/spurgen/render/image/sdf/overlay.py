@@ -8,8 +8,8 @@ from spurgen.render.image.sdf import layout as at
 from spurgen.render.image.sdf.arithmetic import (
     HALF, ONE, ZERO, called, clamp, f32, lattice, lay, length2, mix, scene, sqrt, unit,
 )  # fmt: skip
-from spurgen.render.image.sdf.lanes import any_ray, floor, select, to_u32
-from spurgen.render.image.sdf.shapes import pentagram, rectangle
+from spurgen.render.image.sdf.lanes import apart, any_ray, floor, select, to_u32
+from spurgen.render.image.sdf.shapes import pentagram
 from spurgen.render.image.sdf.textures import centred, edge
 
 GLYPH_AT, GLYPH_RADIUS = f32(0.845), f32(0.08)
@@ -35,6 +35,7 @@ def glyph(kind, x, y):
 @called
 def watermark(kind, x, y, width):
     """(coverage of the glyph, coverage of the dark halo that sets it off)."""
+    apart()
     d = glyph(kind, x, y)
     return f32(0.92) * edge(-d, width), HALF * edge(f32(0.3) - d, width * f32(1.5))
 
@@ -42,6 +43,7 @@ def watermark(kind, x, y, width):
 @called
 def frame(kind, x, y, width):
     """(red, green, blue, coverage) of a frame at (x, y) of the unit square."""
+    apart()
     h = min(x, ONE - x)
     v = min(y, ONE - y)
     e = min(h, v)
@@ -60,7 +62,8 @@ def frame(kind, x, y, width):
         dash = edge(f32(0.3) - abs(centred(along * f32(8))), width * f32(8))
         return zero + f32(0.98), zero + f32(0.98), zero + f32(0.98), edge(f32(0.016) - abs(e - f32(0.045)), width) * dash
     if kind == 5:  # rounded
-        d = rectangle(x - HALF, y - HALF, f32(0.35), f32(0.35)) - f32(0.12)
+        a, b = max(abs(x - HALF) - f32(0.35), ZERO), max(abs(y - HALF) - f32(0.35), ZERO)
+        d = length2(a, b) - f32(0.12)
         return zero + f32(0.97), zero + f32(0.97), zero + f32(0.97), edge(d, width)
     hole = f32(0.028) - max(abs(v - f32(0.045)), abs(centred(x * f32(8))) / f32(8))  # film
     tone = f32(0.06) + f32(0.86) * edge(hole, width)

@@ -6,7 +6,7 @@ import numba
 
 from spurgen.render.image.sdf import layout as at
 from spurgen.render.image.sdf.arithmetic import HALF, ONE, TWO, ZERO, called, dot, f32, lay, mix, scene, sqrt, unit
-from spurgen.render.image.sdf.lanes import any_ray, select
+from spurgen.render.image.sdf.lanes import apart, any_ray, select
 from spurgen.render.image.sdf.shading import march, open_sky, reaching, shade
 from spurgen.render.image.sdf.shapes import distance, normal
 from spurgen.render.image.sdf.textures import pattern, planks
@@ -33,6 +33,7 @@ def to_object(p, base, x, y, z):
 @called
 def shadow_of(p, base, x, y, z, on):
     """The share of the light that a body leaves to a point of the world, for the rays in `on`."""
+    apart()
     light = base + at.B_LIGHT
     lx, ly, lz = p[light], p[light + 1], p[light + 2]
     ox, oy, oz = to_object(p, base, x, y, z)
@@ -61,6 +62,7 @@ def surroundings(p, wx, wy, wz, footprint, slant, visible):
 
     Rays that are not `visible` end at a body; their colour does not matter.
     """
+    apart()
     ex, ey, ez = p[at.EYE], p[at.EYE + 1], p[at.EYE + 2]
     wz = min(wz, f32(-0.05))
     t = (WALL_Z - ez) / wz
@@ -115,6 +117,7 @@ def surroundings(p, wx, wy, wz, footprint, slant, visible):
 @called
 def body(p, base, u, v, footprint, slant, visible):
     """(red, green, blue, coverage, depth) of a body along the ray through (u, v), for `visible` rays."""
+    apart()
     eye, forward, right, up = base + at.B_EYE, base + at.B_FORWARD, base + at.B_RIGHT, base + at.B_UP
     ox, oy, oz = p[eye], p[eye + 1], p[eye + 2]
     dx = (p[forward] + u * p[right] + v * p[up]) * slant
@@ -122,7 +125,8 @@ def body(p, base, u, v, footprint, slant, visible):
     dz = (p[forward + 2] + u * p[right + 2] + v * p[up + 2]) * slant
     b = dot(ox, oy, oz, dx, dy, dz)
     away = sqrt(dot(ox, oy, oz, ox, oy, oz))
-    radius = p[base + at.REACH] + f32(1.5) * footprint * away
+    width = footprint * away
+    radius = p[base + at.REACH] + f32(1.5) * width
     h = b * b - (dot(ox, oy, oz, ox, oy, oz) - radius * radius)
     on = visible & (h > ZERO)
     red = u * ZERO
@@ -130,7 +134,7 @@ def body(p, base, u, v, footprint, slant, visible):
     if any_ray(on):
         shape, melt = numba.int32(p[base + at.SHAPE]), p[base + at.MELT]
         root = sqrt(max(h, ZERO))
-        t, q = march(shape, melt, ox, oy, oz, dx, dy, dz, -b - root, root - b, footprint, on)
+        t, q = march(shape, melt, ox, oy, oz, dx, dy, dz, -b - root, root - b, width, on)
         cover = select(on, unit(f32(1.25) - q), cover)
         seen = cover > ZERO
         if any_ray(seen):

@@ -6,52 +6,62 @@ import numba
 
 from spurgen.render.image.sdf import layout as at
 from spurgen.render.image.sdf.arithmetic import HALF, ONE, ZERO, called, dot, f32, mix, scene, sqrt, unit
-from spurgen.render.image.sdf.lanes import any_ray, select
+from spurgen.render.image.sdf.lanes import apart, any_ray, select
 from spurgen.render.image.sdf.shapes import distance
 
 MARCH_STEPS, SHADOW_STEPS = 56, 24
 
 
 @called
-def march(shape, melt, ox, oy, oz, dx, dy, dz, t, end, footprint, on):
-    """(t of the closest approach, closest distance / width of a pixel) of the rays in `on`, from t to end."""
+def march(shape, melt, ox, oy, oz, dx, dy, dz, t, end, width, on):
+    """(t of the closest approach, closest distance in pixels) of the rays in `on`, from t to end.
+
+    A pixel is `width` wide at the shape. Steps are no shorter than most of a pixel: what lies between is not seen.
+    """
+    apart()
     best = t * ZERO + f32(1e9)
     best_t = t
+    hit, least = f32(0.25) * width, f32(0.7) * width
     for _ in range(MARCH_STEPS):
         d = distance(shape, melt, ox + dx * t, oy + dy * t, oz + dz * t)
-        q = d / (t * footprint)
-        closer = on & (q < best)
-        best = select(closer, q, best)
+        closer = on & (d < best)
+        best = select(closer, d, best)
         best_t = select(closer, t, best_t)
-        on = on & (q >= f32(0.25))
-        t = select(on, t + d, t)
-        on = on & (t <= end)
+        t = t + max(d, least)
+        on = on & (d >= hit) & (t <= end)
         if not any_ray(on):
             break
-    return best_t, best
+    return best_t, best / width
 
 
 @called
 def reaching(shape, melt, radius, x, y, z, lx, ly, lz, hardness, on):
     """The share of the light that passes the shape on its way to (x, y, z): 1 all, 0 none, 1 for rays not in `on`."""
+    apart()
     b = dot(x, y, z, lx, ly, lz)
     h = b * b - (dot(x, y, z, x, y, z) - radius * radius)
     root = sqrt(max(h, ZERO))
     t = max(-b - root, f32(0.03))
     end = -b + root
     on = on & (h > ZERO) & (end > t)
-    light = t * ZERO + ONE
+    near = t * ZERO + ONE  # the narrowest passage, near / far, as two numbers: a division less at every step
+    far = near
     if any_ray(on):
+        dark = f32(0.02) / hardness
+        far = near * hardness
         for _ in range(SHADOW_STEPS):
             d = distance(shape, melt, x + lx * t, y + ly * t, z + lz * t)
-            light = select(on, min(light, hardness * d / t), light)
-            lit = light >= f32(0.02)
-            light = select(lit, light, ZERO)
-            t = t + max(d, f32(0.025))
-            on = on & lit & (t <= end)
+            narrower = on & (d * far < near * t)
+            near = select(narrower, d, near)
+            far = select(narrower, t, far)
+            on = on & (d >= dark * t)
+            t = t + max(d, f32(0.04))
+            on = on & (t <= end)
             if not any_ray(on):
                 break
-    return light * light * (f32(3) - light - light)
+        light = unit(hardness * near / far)
+        return light * light * (f32(3) - light - light)
+    return near
 
 
 @scene

@@ -5,7 +5,7 @@ from __future__ import annotations
 from spurgen.render.image.sdf.arithmetic import (
     HALF, ONE, TWO, ZERO, called, f32, fraction, lattice, length2, mix, noise, scene, u32, unit,
 )  # fmt: skip
-from spurgen.render.image.sdf.lanes import floor, select, to_u32, wrap
+from spurgen.render.image.sdf.lanes import apart, floor, select, to_u32, wrap
 
 ROOT3 = f32(1.7320508)
 
@@ -81,6 +81,7 @@ def scales(u, v, width):
 @called
 def pattern(kind, u, v, seed, width):
     """The share of the light colour at (u, v) of the pattern; a pixel is `width` wide."""
+    apart()
     if kind == 1:
         return stripe(u, width)
     if kind == 2:  # checker
@@ -121,6 +122,7 @@ def pattern(kind, u, v, seed, width):
 @called
 def planks(kind, x, z, seed, width):
     """The share of the light colour at (x, z) of a floor."""
+    apart()
     if kind == 1:  # wood: boards along x, each with a shade and a grain of its own
         z = z * f32(3.2)
         board = floor(z)
