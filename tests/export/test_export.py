@@ -74,6 +74,21 @@ def test_an_earlier_export_wants_force(source: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "out/metadata.csv").exists()
 
 
+def test_force_keeps_what_was_added(source: Path, tmp_path: Path) -> None:
+    export(source, "wilds", tmp_path / "out")
+    (tmp_path / "out/notes.txt").write_text("mine")
+    with pytest.raises(DataError, match=r"'notes.txt'"):
+        export(source, "wilds", tmp_path / "out", force=True)
+    assert (tmp_path / "out/notes.txt").read_text() == "mine"
+
+
+def test_into_the_current_directory(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    export(source, "wilds", ".")
+    assert (tmp_path / "here/metadata.csv").is_file()
+
+
 def test_a_failed_export_leaves_nothing(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from spurgen.errors import DataError
 from spurgen.registry import Registry
+from spurgen.store import lock
 from spurgen.store.features import class_columns
 from spurgen.verb import callable_package
 
@@ -62,9 +64,8 @@ def export(
     from spurgen.store.reader import open as open_dataset
 
     form = EXPORTS.get(to)
-    dataset, target = open_dataset(directory), Path(out)
+    dataset, target = open_dataset(directory), Path(out).absolute()
     _refuse_occupied(target, force)
-    partial = target.with_name(f".{target.name}.partial")
     done = 0
 
     def tick(rows: int) -> None:
@@ -73,29 +74,49 @@ def export(
         if progress is not None:
             progress(done, len(dataset))
 
-    try:
-        shutil.rmtree(partial, ignore_errors=True)  # left by an export that was killed
-        partial.mkdir(parents=True)
-        form.write(dataset, partial, tick)
-        files = [p for p in partial.rglob("*") if p.is_file()]
-        size = sum(p.stat().st_size for p in files)
-        about = {"format": to, "source": dataset.manifest.spec_id, "seed": dataset.seed, "digest": dataset.digest}
-        (partial / MARKER).write_text(json.dumps(about | {"rows": len(dataset)}, indent=1) + "\n", "utf-8")
-        if (target / MARKER).is_file():
-            shutil.rmtree(target)
-        elif target.is_dir():
-            target.rmdir()
-        os.replace(partial, target)
-    except OSError as error:
-        raise DataError(
-            f"cannot write the export to {target} ({error.strerror or error}); put that right and export again"
-        ) from error
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
-    return Summary(target, to, len(dataset), len(files), size)
+    workshop = target.with_name(f".{target.name}.exporting")
+    whole = workshop / "whole"
+    with lock.held(workshop):
+        try:
+            shutil.rmtree(whole, ignore_errors=True)  # left by an export that was killed
+            whole.mkdir()
+            form.write(dataset, whole, tick)
+            size = _seal(dataset, to, whole)
+            _refuse_occupied(target, force)  # somebody may have come in the meantime
+            if (target / MARKER).is_file():
+                shutil.rmtree(target)
+            elif target.is_dir():
+                target.rmdir()
+            os.replace(whole, target)
+        except OSError as error:
+            raise DataError(
+                f"cannot write the export to {target} ({error.strerror or error}); put that right and export again"
+            ) from error
+        finally:
+            shutil.rmtree(whole, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        workshop.rmdir()
+    return Summary(target, to, len(dataset), *size)
+
+
+def _seal(dataset: Dataset, to: str, whole: Path) -> tuple[int, int]:
+    """Write the marker that tells an export from a directory of somebody's own; gives the number of files and bytes."""
+    files = [p.stat().st_size for p in whole.rglob("*") if p.is_file()]
+    about = {
+        "format": to,
+        "source": dataset.manifest.spec_id,
+        "seed": dataset.seed,
+        "digest": dataset.digest,
+        "rows": len(dataset),
+        "holds": sorted(p.name for p in whole.iterdir()),
+    }
+    (whole / MARKER).write_text(json.dumps(about, indent=1) + "\n", "utf-8")
+    return len(files), sum(files)
 
 
 def _refuse_occupied(target: Path, force: bool) -> None:
+    if not target.name:
+        raise DataError(f"{target} cannot be replaced; choose another directory")
     if target.exists() and not target.is_dir():
         raise DataError(f"{target} is a file; choose a directory")
     if not target.is_dir() or not any(target.iterdir()):
@@ -106,6 +127,13 @@ def _refuse_occupied(target: Path, force: bool) -> None:
         raise DataError(
             f"{target} holds an export already; choose another directory, or replace it with force (--force)"
         )
+    try:
+        known = set(json.loads((target / MARKER).read_text("utf-8"))["holds"])
+    except (OSError, ValueError, KeyError, TypeError):
+        known = set()
+    strangers = sorted(p.name for p in target.iterdir() if p.name not in known and p.name != MARKER)
+    if strangers:
+        raise DataError(f"{target} holds {strangers[0]!r}, which is not of the export; choose another directory")
 
 
 # ------------------------------------------------------------------------------------- what the formats share

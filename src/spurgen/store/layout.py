@@ -60,5 +60,10 @@ def default_shard_rows(bytes_per_row: float, group_rows: int) -> int:
 
 
 def is_dataset(directory: Path) -> bool:
-    """Whether a finished or a started dataset lies here."""
-    return (directory / MANIFEST).is_file() or (directory / BUILD / "build.json").is_file()
+    """Whether a finished or a started dataset lies here; other programs have a manifest.json too."""
+    if (directory / BUILD / "build.json").is_file():
+        return True
+    try:
+        return b'"spec_digest"' in (directory / MANIFEST).read_bytes()
+    except OSError:
+        return False

@@ -199,7 +199,7 @@ def clear(directory: Path) -> None:
     """Remove the dataset of SpurGen that lies here, and nothing else."""
     for name in (layout.MANIFEST, layout.SPEC, layout.CROISSANT, layout.CARD):
         (directory / name).unlink(missing_ok=True)
-    for path in (directory / layout.DATA).glob("*.parquet"):
+    for path in (directory / layout.DATA).glob("*-of-*.parquet"):
         path.unlink()
     journal.end(directory)
 
