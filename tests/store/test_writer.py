@@ -128,7 +128,7 @@ def test_a_manifest_of_another_program_is_foreign(tmp_path: Path, force: bool) -
 def test_a_damaged_manifest_wants_force(built: Path, copy: Path) -> None:
     text = (copy / "manifest.json").read_bytes()
     (copy / "manifest.json").write_bytes(text[:-20])
-    with pytest.raises(DataError, match="not a valid manifest.*--force"):
+    with pytest.raises(DataError, match=r"not a valid manifest.*--force"):
         build(world(), copy, shard_rows=48)
     build(world(), copy, shard_rows=48, force=True)
     assert tree(copy) == tree(built)

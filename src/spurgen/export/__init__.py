@@ -75,28 +75,35 @@ def export(
             progress(done, len(dataset))
 
     workshop = target.with_name(f".{target.name}.exporting")
-    whole = workshop / "whole"
-    with lock.held(workshop):
-        try:
-            shutil.rmtree(whole, ignore_errors=True)  # left by an export that was killed
-            whole.mkdir()
-            form.write(dataset, whole, tick)
-            size = _seal(dataset, to, whole)
-            _refuse_occupied(target, force)  # somebody may have come in the meantime
-            if (target / MARKER).is_file():
-                shutil.rmtree(target)
-            elif target.is_dir():
-                target.rmdir()
-            os.replace(whole, target)
-        except OSError as error:
-            raise DataError(
-                f"cannot write the export to {target} ({error.strerror or error}); put that right and export again"
-            ) from error
-        finally:
-            shutil.rmtree(whole, ignore_errors=True)
-    with contextlib.suppress(OSError):
-        workshop.rmdir()
-    return Summary(target, to, len(dataset), *size)
+    try:
+        with lock.held(workshop):
+            files, size = _replace(dataset, form, target, workshop / "whole", tick, force)
+    finally:
+        with contextlib.suppress(OSError):
+            workshop.rmdir()  # stays where another export is at work in it
+    return Summary(target, to, len(dataset), files, size)
+
+
+def _replace(dataset: Dataset, form: Format, target: Path, whole: Path, tick: Tick, force: bool) -> tuple[int, int]:
+    """Write everything beside the target and rename it in one step; gives the number of files and bytes."""
+    try:
+        shutil.rmtree(whole, ignore_errors=True)  # left by an export that was killed
+        whole.mkdir()
+        form.write(dataset, whole, tick)
+        size = _seal(dataset, form.name, whole)
+        _refuse_occupied(target, force)  # somebody may have come in the meantime
+        if (target / MARKER).is_file():
+            shutil.rmtree(target)
+        elif target.is_dir():
+            target.rmdir()
+        os.replace(whole, target)
+    except OSError as error:
+        raise DataError(
+            f"cannot write the export to {target} ({error.strerror or error}); put that right and export again"
+        ) from error
+    finally:
+        shutil.rmtree(whole, ignore_errors=True)
+    return size
 
 
 def _seal(dataset: Dataset, to: str, whole: Path) -> tuple[int, int]:

@@ -130,7 +130,8 @@ def _columns(features: Features, spec: Any) -> str:
         "environment": "which joint distribution of the channels the row comes from",
         "label": "the class",
     }
-    about = fixed | dict.fromkeys(spec.channels, "channel")
+    traits = {trait.name: f"nuisance: {trait.about}" for part in spec.parts for trait in part.traits}
+    about = traits | fixed | dict.fromkeys(spec.channels, "channel")
     return table(["column", "type", "what"], [[n, _kind(f), about.get(n, "")] for n, f in features.items()])
 
 
