@@ -22,37 +22,36 @@ _TYPES = {
 }
 
 
-def spec_error(error: ValidationError, model: type[BaseModel], prefix: tuple[str, ...] = ()) -> SpecError:
+def spec_error(error: ValidationError, model: type[BaseModel], data: Any, prefix: tuple[str, ...] = ()) -> SpecError:
     """The most telling of a validation's findings as a SpecError."""
-    findings = error.errors(include_url=False)
-    first = min(findings, key=_rank)
-    more = len({_path(f["loc"]) for f in findings}) - 1
-    message = _sentence(first, model)
-    if more and not _inside_union(first):
-        message += f" (and {more} more field{'s' if more > 1 else ''} to mend)"
-    return SpecError(".".join((*prefix, *_path(first["loc"]))), message)
+    findings = [(_path(f, data), f) for f in error.errors(include_url=False)]
+    # a misspelt key explains the missing one beside it, so it is told first; otherwise the order of the file
+    path, _ = min(findings, key=lambda found: found[1]["type"] != "extra_forbidden")
+    # of the branches of a union the one that was followed furthest is the one that was meant
+    path = max((p for p, _ in findings if p[: len(path)] == path), key=len)
+    here = [f for p, f in findings if p == path]
+    telling = [f for f in here if not f["type"].endswith(("_type", "_parsing"))]
+    message = _sentence(telling[0], model) if telling else _wrong_type(here)
+    return SpecError(".".join((*prefix, *path)), message)
 
 
-def _rank(finding: Any) -> tuple[bool, int]:
-    """A misspelt key explains the missing one beside it, so it is told first; otherwise the order of the file."""
-    return finding["type"] != "extra_forbidden", 0
-
-
-def _path(loc: Iterable[str | int]) -> tuple[str, ...]:
-    """Where the field stands in the file: pydantic's names for the branches of a union are left out."""
-    drop = {*COUPLINGS, "[key]", "constrained-str", "str", "float", "int"}
+def _path(finding: Any, data: Any) -> tuple[str, ...]:
+    """Where the field stands in the file: pydantic also names the branches of unions, which no file knows."""
     out: list[str] = []
-    for i, step in enumerate(loc):
-        text = str(step)
-        union_branch = text in drop and i > 0 or "[" in text and text != "[key]" or "(" in text
-        if not union_branch or text == "[key]":
-            if text != "[key]":
-                out.append(text)
+    *outer, last = finding["loc"] or ("",)
+    for step in outer:
+        if isinstance(data, dict) and step in data or isinstance(data, list) and step in range(len(data)):
+            out.append(str(step))
+            data = data[step]
+    real = isinstance(data, dict) and (last in data or finding["type"] == "missing")
+    if real or isinstance(data, list) and isinstance(last, int):
+        out.append(str(last))
     return tuple(out)
 
 
-def _inside_union(finding: Any) -> bool:
-    return any("[" in str(step) for step in finding["loc"])
+def _wrong_type(findings: list[Any]) -> str:
+    kinds = dict.fromkeys(_TYPES.get(f["type"].rsplit("_", 1)[0], "something else") for f in findings)
+    return f"is {_show(findings[0].get('input'))}; it must be {' or '.join(kinds)}"
 
 
 def _sentence(finding: Any, model: type[BaseModel]) -> str:
@@ -84,9 +83,6 @@ def _sentence(finding: Any, model: type[BaseModel]) -> str:
         return "is empty; give at least one"
     if kind == "finite_number":
         return f"is {_show(value)}; it must be a finite number"
-    for prefix, words in _TYPES.items():
-        if kind in (f"{prefix}_type", f"{prefix}_parsing"):
-            return f"is {_show(value)}; it must be {words}"
     return f"is {_show(value)}: {str(finding['msg'])[0].lower()}{str(finding['msg'])[1:]}"
 
 

@@ -23,10 +23,11 @@ def world_from(data: dict[str, Any]) -> World:
     if not isinstance(data, dict):
         raise SpecError("", "the spec must be a table")
     tables = {k: v for k, v in data.items() if k in MODALITIES}
+    rest = {k: v for k, v in data.items() if k not in tables}
     try:
-        spec = World.model_validate({k: v for k, v in data.items() if k not in tables})
+        spec = World.model_validate(rest)
     except ValidationError as error:
-        raise spec_error(error, World) from None
+        raise spec_error(error, World, rest) from None
     _check_names("modalities", "modality", spec.modalities, MODALITIES.names())
     for name in spec.modalities:
         spec._options[name] = _options(MODALITIES.get(name), tables.get(name, {}))
@@ -63,7 +64,7 @@ def _options(part: Modality, table: Any) -> Any:
     try:
         return part.options.model_validate(table, strict=True)
     except ValidationError as error:
-        raise spec_error(error, part.options, (part.name,)) from None
+        raise spec_error(error, part.options, table, (part.name,)) from None
 
 
 def _check_classes(spec: World) -> None:

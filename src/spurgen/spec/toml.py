@@ -9,7 +9,7 @@ from typing import Any
 
 from spurgen.errors import SpecError
 
-_BARE = re.compile(r"^[A-Za-z0-9_-]+$")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def read(text: str) -> dict[str, Any]:
@@ -64,15 +64,19 @@ def _is_leaf(table: dict[str, Any]) -> bool:
 
 
 def _key(name: str) -> str:
-    return name if _BARE.match(name) else json.dumps(name, ensure_ascii=False)
+    return name if _BARE.fullmatch(name) else _text(name)
+
+
+def _text(value: str) -> str:
+    """JSON's escapes are TOML's, but for DEL, which TOML wants escaped."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        # JSON's escapes are TOML's, but for DEL, which TOML wants escaped
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        return _text(value)
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
     if isinstance(value, dict):
