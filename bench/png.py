@@ -23,8 +23,8 @@ def rendered(count: int, size: int) -> np.ndarray:
     """Pictures as the engine draws them."""
     import spurgen
 
-    spec = spurgen.load_spec("quick/v1")
-    spec = spec.model_copy(update={"image": spec.image.model_copy(update={"size_px": size})})
+    data = spurgen.load_spec("quick/v1").dump()
+    spec = spurgen.World.from_dict(data | {"image": {"size_px": size}})
     return spurgen.render(spurgen.sample(spec, rows=count, seed=0), spec, "image")
 
 

@@ -289,6 +289,7 @@ def test_the_textual_channels_set_what_captions_know():
     assert tuple(MEDIUM.values) == names["medium"]
     assert {t for v in OBJECT_WORD.values.values() for t in v.traits} == {"object_word"}
     assert next(iter(CLAIM.values)) == "truthful"
+    assert {value.traits["claim"] for value in CLAIM.values.values()} <= set(names["claim"])
     for channel in (TEMPLATE, MEDIUM, OBJECT_WORD, CLAIM):
         assert not channel.says
         assert set(channel.touches) == {"caption"}

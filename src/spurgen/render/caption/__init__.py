@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from spurgen.channels.medium import NAMES as MEDIA
 from spurgen.parts import Choice, Constant, Integers, Modality, Rows, Trait, Uniform
 from spurgen.render.caption.templates import TEMPLATES
+from spurgen.spec.known import CHANNELS
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,6 +39,7 @@ TRAITS = (
         "claim",
         Constant("truthful"),
         "`truthful`, or what the caption is wrong about: `wrong_object`, or `wrong_` and the name of a channel",
+        names=("truthful", "wrong_object", *(f"wrong_{name}" for name in CHANNELS.names())),
     ),
     Trait("claim_draw", Uniform(0.0, 1.0), "which of the wrong words is used, where the claim is wrong", bounds=(0, 1)),
 )
@@ -79,16 +81,15 @@ MODALITY = Modality(
     options=Options,
     columns={
         "caption": _value("string"),
-        "caption_spans": {
-            "feature": {
+        "caption_spans": [  # a list written this way is read by every version of `datasets`
+            {
                 "start": _value("int32"),
                 "end": _value("int32"),
                 "refers_to": _value("string"),
                 "value": _value("string"),
                 "truthful": _value("bool"),
-            },
-            "_type": "List",
-        },
+            }
+        ],
     },
     draw=draw,
     encode=encode,
