@@ -14,7 +14,7 @@ from tiles import world
 from spurgen.errors import SpurgenError
 from spurgen.latents import intervene
 from spurgen.latents.sample import Plan
-from spurgen.load.batches import Batches, positions
+from spurgen.load.batches import Batches, Order
 from spurgen.load.fly import OnTheFly
 from spurgen.load.rows import Batch, open_rows
 from spurgen.store import reader
@@ -24,17 +24,27 @@ from spurgen.store.writer import build
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 3000), st.integers(0, 50), st.integers(0, 2**40), st.integers(1, 700))
 def test_a_pass_has_every_row_once_however_it_is_cut(size: int, epoch: int, seed: int, batch: int) -> None:
-    whole = positions(size, epoch, 0, size, True, seed)
+    whole = Order(size, True, seed).at(epoch, 0, size)
     assert sorted(whole.tolist()) == list(range(size))
-    cut = [positions(size, epoch, start, start + batch, True, seed) for start in range(0, size, batch)]
+    order = Order(size, True, seed)
+    cut = [order.at(epoch, start, start + batch) for start in range(0, size, batch)]
     assert (np.concatenate(cut) == whole).all()
 
 
 def test_passes_and_seeds_differ() -> None:
-    orders = {tuple(positions(50, e, 0, 50, True, s).tolist()) for e in range(5) for s in range(5)}
+    orders = {tuple(Order(50, True, s).at(e, 0, 50).tolist()) for e in range(5) for s in range(5)}
     assert len(orders) == 25
-    firsts = [positions(10, e, 0, 1, True, 7)[0] for e in range(4000)]
+    firsts = [Order(10, True, 7).at(e, 0, 1)[0] for e in range(4000)]
     assert np.abs(np.bincount(firsts, minlength=10) - 400).max() < 100  # five standard deviations: sqrt(4000·.09) = 19
+
+
+def test_long_passes_are_the_same_from_any_start() -> None:
+    size = 3 * 2**14 + 5
+    whole = Order(size, True, 1).at(2, 0, size)
+    assert np.array_equal(np.sort(whole), np.arange(size))
+    for start, stop in ((2**14 - 3, 2**14 + 3), (10, 2**15 + 1), (size - 2, size + 9), (size, size + 1)):
+        assert np.array_equal(Order(size, True, 1).at(2, start, stop), whole[start:stop])
+    assert np.array_equal(Order(size, False, 1).at(2, 2**14 - 3, 2**14 + 3), np.arange(2**14 - 3, 2**14 + 3))
 
 
 def ids(batches: Any) -> list[list[int]]:

@@ -106,7 +106,7 @@ def test_loaders_with_workers_give_what_one_process_gives(built: Path, start: st
     ds[0]  # the copy exists and is open, as when a loop has looked at an example
     plain = list(DataLoader(ds, 48))
     worked = list(
-        DataLoader(ds, 48, num_workers=2, multiprocessing_context=start, collate_fn=collate, worker_init_fn=register)
+        DataLoader(ds, 48, num_workers=1, multiprocessing_context=start, collate_fn=collate, worker_init_fn=register)
     )
     assert len(plain) == len(worked) == 3
     for a, b in zip(plain, worked, strict=True):

@@ -13,11 +13,36 @@ from spurgen.errors import SpurgenError
 from spurgen.load.rows import Batch, Rows
 from spurgen.load.stream import Place, Stream
 
+_BLOCK = 1 << 14  # positions worked out at a time: the hash costs as much for a handful
 
-def positions(size: int, epoch: int, start: int, stop: int, shuffle: bool, seed: int) -> NDArray[np.int64]:
-    """Which rows stand at `start` to `stop` of a pass over `size` rows; each row once per pass."""
-    ranks = np.arange(start, min(stop, size), dtype=np.int64)
-    return seeds.permute(seed, f"load/shuffle/{epoch}", 0, ranks, size) if shuffle else ranks
+
+class Order:
+    """Which rows stand where in each pass over `size` rows; each row once per pass, shuffled or as they lie."""
+
+    def __init__(self, size: int, shuffle: bool, seed: int):
+        self.size = size
+        self.shuffle = shuffle
+        self.seed = seed
+        self._latest: tuple[tuple[int, int], NDArray[np.int64]] | None = None  # only spares work
+
+    def at(self, epoch: int, start: int, stop: int) -> NDArray[np.int64]:
+        """The rows at `start` to `stop` of a pass; fewer where the pass ends."""
+        stop = min(stop, self.size)
+        parts = []
+        for block in range(start // _BLOCK, -(-stop // _BLOCK)):
+            first = block * _BLOCK
+            parts.append(self._block(epoch, block)[max(start - first, 0) : stop - first])
+        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+    def _block(self, epoch: int, block: int) -> NDArray[np.int64]:
+        latest = self._latest
+        if latest is not None and latest[0] == (epoch, block):
+            return latest[1]
+        found = np.arange(block * _BLOCK, min((block + 1) * _BLOCK, self.size), dtype=np.int64)
+        if self.shuffle:
+            found = seeds.permute(self.seed, f"load/shuffle/{epoch}", 0, found, self.size)
+        self._latest = ((epoch, block), found)
+        return found
 
 
 def per_epoch(size: int, batch_size: int, drop_last: bool) -> int:
@@ -49,8 +74,7 @@ class Batches(Stream):
         super().__init__(prefetch)
         self.rows = rows
         self.batch_size = batch_size
-        self.shuffle = shuffle
-        self.seed = seed
+        self.order = Order(len(rows), shuffle, seed)
         self.drop_last = drop_last
         self._count = per_epoch(len(rows), batch_size, drop_last)
 
@@ -65,7 +89,7 @@ class Batches(Stream):
     def at(self, place: Place) -> NDArray[np.int64]:
         """The positions of the rows of a batch."""
         start = place.batch * self.batch_size
-        return positions(len(self.rows), place.epoch, start, start + self.batch_size, self.shuffle, self.seed)
+        return self.order.at(place.epoch, start, start + self.batch_size)
 
     def finish(self, batch: Batch) -> Any:
         """What becomes of a batch before it is given; for children."""
@@ -73,13 +97,14 @@ class Batches(Stream):
 
     def identity(self) -> dict[str, Any]:
         """What two streams must share for a place in one to mean the same in the other."""
-        out = {
+        return {
             "rows": len(self.rows),
             "batch_size": self.batch_size,
             "drop_last": self.drop_last,
-            "shuffle": self.shuffle,
+            "shuffle": self.order.shuffle,
+            "seed": self.order.seed,
+            "spec": self.rows.spec.digest(),
         }
-        return out | {"seed": self.seed, "spec": self.rows.spec.digest()}
 
 
 def following(place: Place, count: int) -> Place:

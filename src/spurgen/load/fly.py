@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spurgen.errors import SpurgenError, UnknownName, unknown
 from spurgen.latents.sample import Plan
 from spurgen.load import columns
-from spurgen.load.batches import following, per_epoch, positions
+from spurgen.load.batches import Order, following, per_epoch
 from spurgen.load.groups import groups
 from spurgen.load.rows import Batch
 from spurgen.load.sources import draw
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ENDLESS = 2**40
+_BLOCK = 4096  # rows whose latents are worked out at a time: a handful costs nearly as much
 Intervention = Callable[["pa.Table", World, int], "pa.Table"]
 
 
@@ -67,7 +67,7 @@ class OnTheFly(Stream):
         self.target = target
         self.group_by = group_by
         self.annotated = annotated
-        self.shuffle = shuffle
+        self._latest: dict[Any, pa.Table] = {}  # the latest block; only spares work
         self.how = how
         self.endless = rows is None
         if self.endless:
@@ -78,8 +78,8 @@ class OnTheFly(Stream):
             self.place = Place(row=first)
         else:
             self.plan = Plan(self.spec, rows, seed)
-            self._size = self.plan.splits[split]
-            self._count = per_epoch(self._size, batch_size, drop_last)
+            self.order = Order(self.plan.splits[split], shuffle, seed)
+            self._count = per_epoch(self.order.size, batch_size, drop_last)
 
     def __len__(self) -> int:
         """Batches in one pass."""
@@ -99,34 +99,49 @@ class OnTheFly(Stream):
         if self.endless:
             table, row = self._next_rows(place.row)
             return table, replace(place, batch=place.batch + 1, step=place.step + 1, row=row)
-        start = place.batch * self.batch_size
-        at = positions(self._size, place.epoch, start, start + self.batch_size, self.shuffle, self.seed)
-        return self.plan.table(self._ids(at)), following(place, self._count)
+        ahead = max(1, _BLOCK // self.batch_size)
+        block, within = divmod(place.batch, ahead)
+        table = self._block((place.epoch, block), lambda: self._pass(place.epoch, block * ahead, ahead))
+        return table.slice(within * self.batch_size, self.batch_size), following(place, self._count)
 
-    def _ids(self, at: NDArray[np.int64]) -> NDArray[np.uint64]:
+    def _pass(self, epoch: int, batch: int, count: int) -> pa.Table:
+        """The latents of some batches of a pass."""
+        at = self.order.at(epoch, batch * self.batch_size, (batch + count) * self.batch_size)
         if self.spec.sampling == "quota":  # a split is one run of ids, and may be too long to write out
-            return self.plan.row_ids(self.split, 0, 1)[0] + at.astype(np.uint64)
-        return self.plan.row_ids(self.split)[at]
+            return self.plan.table(self.plan.row_ids(self.split, 0, 1)[0] + at.astype(np.uint64))
+        return self.plan.table(self.plan.row_ids(self.split)[at])
 
     def _next_rows(self, row: int) -> tuple[pa.Table, int]:
         """The next rows of the split, and the id after the last of them; the others belong to other splits."""
         import pyarrow as pa
 
-        share = self.spec.splits[self.split].share
-        wanted = list(self.spec.splits).index(self.split)
         parts: list[pa.Table] = []
         missing = self.batch_size
         while missing:
-            stop = min(row + int(missing / share * 1.1) + 32, ENDLESS)
-            if row >= stop:
+            if row >= ENDLESS:
                 raise SpurgenError(f"all 2**40 rows of seed {self.seed} have been drawn; go on with another seed")
-            candidates = self.plan.table(np.arange(row, stop, dtype=np.uint64))
-            mine = np.flatnonzero(columns.read(candidates, self.spec, "split").values == wanted)[:missing]
-            if mine.size:
-                parts.append(candidates.take(mine))
-            missing -= mine.size
-            row = stop if missing else row + int(mine[-1]) + 1
+            block = row // _BLOCK
+            table = self._block(block, lambda block=block: self._mine(block))  # type: ignore[misc]
+            ids = table["row_id"].to_numpy()
+            first = int(np.searchsorted(ids, row))
+            taken = table.slice(first, missing)
+            parts.append(taken)
+            missing -= taken.num_rows
+            row = (block + 1) * _BLOCK if missing else int(ids[first + taken.num_rows - 1]) + 1
         return pa.concat_tables(parts).combine_chunks(), row
+
+    def _mine(self, block: int) -> pa.Table:
+        """The rows of the split within a block of ids."""
+        table = self.plan.table(np.arange(block * _BLOCK, (block + 1) * _BLOCK, dtype=np.uint64))
+        wanted = list(self.spec.splits).index(self.split)
+        return table.filter(columns.read(table, self.spec, "split").values == wanted).combine_chunks()
+
+    def _block(self, key: Any, make: Callable[[], pa.Table]) -> pa.Table:
+        table = self._latest.get(key)
+        if table is None:
+            table = make()
+            self._latest = {key: table}
+        return table
 
     def _batch(self, table: pa.Table) -> Batch:
         names = [self.modality] if isinstance(self.modality, str) else list(self.modality)
@@ -151,7 +166,7 @@ class OnTheFly(Stream):
 
     def identity(self) -> dict[str, Any]:
         """What two streams must share for a place in one to mean the same in the other."""
-        size = {} if self.endless else {"rows": self.plan.rows, "batches": self._count, "shuffle": self.shuffle}
+        size = {} if self.endless else {"rows": self.plan.rows, "batches": self._count, "shuffle": self.order.shuffle}
         return size | {
             "batch_size": self.batch_size,
             "split": self.split,

@@ -169,8 +169,9 @@ class _ForTorch:
         return Batch(x, y, group, environment, row_id, batch.make_table)
 
     def _pictures(self, drawn: Any) -> torch.Tensor:
-        x = drawn if isinstance(drawn, torch.Tensor) else torch.from_numpy(drawn)
-        x = x.to(self.device)
+        if isinstance(drawn, np.ndarray) and self.device.type == "cpu":
+            return _on_cpu(drawn, self.scale, self.channels_last)
+        x = (drawn if isinstance(drawn, torch.Tensor) else torch.from_numpy(drawn)).to(self.device)
         if x.ndim == 4:
             x = x.permute(0, 3, 1, 2)
             x = x if self.channels_last else x.contiguous()
@@ -262,6 +263,18 @@ def _pick(content: Any, i: int) -> Any:
 
 
 def _picture(array: Any, scale: bool) -> torch.Tensor:
-    """One example as a tensor of its own: (channels, height, width) for pictures."""
-    x = torch.from_numpy(np.ascontiguousarray(array.transpose(2, 0, 1) if array.ndim == 3 else array))
-    return x.float().div_(255) if scale and x.dtype == torch.uint8 else x
+    """One example as a tensor: (channels, height, width) for pictures."""
+    return _on_cpu(array[None], scale, False)[0]
+
+
+def _on_cpu(drawn: Any, scale: bool, channels_last: bool) -> torch.Tensor:
+    """Pictures (rows, height, width, channels) as (rows, channels, height, width), in [0, 1] with `scale`.
+
+    NumPy does the work: torch's threads wait for each other where training needs the same cores.
+    """
+    moved = drawn.ndim == 4
+    x = drawn.transpose(0, 3, 1, 2) if moved and not channels_last else drawn
+    if scale and x.dtype == np.uint8:
+        x = np.divide(x, np.float32(255), dtype=np.float32, order="C")
+    out = torch.from_numpy(np.ascontiguousarray(x))
+    return out.permute(0, 3, 1, 2) if moved and channels_last else out
