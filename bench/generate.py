@@ -61,10 +61,13 @@ def warm_up(spec: Any, out: Path) -> None:
 def measure(spec: Any, out: Path, options: argparse.Namespace, run: int) -> dict[str, Any]:
     from spurgen.store.writer import build
 
+    before = time.process_time()
     done = build(spec, out, rows=options.rows, seed=run, workers=options.workers)
+    processor = time.process_time() - before
     result = {
         "rows": done.rows,
         "seconds": round(done.seconds, 2),
+        "processor_seconds": round(processor, 2),  # of all threads: tells a busy machine from a slow program
         "rows_per_second": round(done.rows / done.seconds),
         "megabytes": round(done.bytes / 1e6, 1),
         "steps_seconds": {k: round(v, 2) for k, v in done.steps.items()},

@@ -17,7 +17,7 @@ from spurgen.store.manifest import ShardRecord
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_READ = 1 << 20
+_BLOCK = 4 << 20  # bytes hashed and written in one go: every smaller call would wait for the drawing threads
 
 
 class _Sink:
@@ -27,18 +27,25 @@ class _Sink:
         self._file = open(path, "wb", buffering=0)  # noqa: SIM115  closed by `close`
         self._hash = hashlib.sha256()
         self._failed: OSError | None = None
+        self._waiting = bytearray()
         self.size = 0
         self.closed = False
 
     def write(self, content: Any) -> int:
-        view = memoryview(content).cast("B")
+        length = memoryview(content).nbytes
+        self._waiting += content
+        self.size += length
+        if len(self._waiting) >= _BLOCK:
+            self._empty()
+        return length
+
+    def _empty(self) -> None:
+        waiting, self._waiting = self._waiting, bytearray()
         if self._failed is None:
             try:
-                self._write(view)
+                self._write(memoryview(waiting))
             except OSError as error:  # kept: pyarrow may wrap it, and writes again while it closes
                 self._failed = error
-        self.size += len(view)
-        return len(view)
 
     def _write(self, view: memoryview) -> None:
         self._hash.update(view)
@@ -50,6 +57,7 @@ class _Sink:
             raise self._failed
 
     def finish(self) -> str:
+        self._empty()
         self.raise_failure()
         os.fsync(self._file.fileno())
         self.close()
@@ -140,7 +148,7 @@ def sha256_of(path: Path) -> str:
     """The hash of a file's bytes, without holding the file in memory."""
     state = hashlib.sha256()
     with open(path, "rb", buffering=0) as file:
-        while block := file.read(_READ):
+        while block := file.read(_BLOCK):
             state.update(block)
     return state.hexdigest()
 
