@@ -1,6 +1,6 @@
 """The same scenes drawn by SpurGen and by Blender's Cycles, in one run: pictures per second and their ratio.
 
-pip install bpy==4.5.15; python bench/blender.py [--size 224] [--count 12] [--samples 4] [--out DIR] [--json FILE]
+pip install bpy==4.5.15 "numpy>=2"; python bench/blender.py [--size 224] [--count 12] [--samples 4] [--out DIR] [--json FILE]
 
 Cycles runs on the CPU with few samples and its denoiser, which is how one would draw a data set with it. Classes whose
 solids Blender has at hand are drawn: torus, cone and cube; wall, sun and camera come from the same latents.
@@ -43,6 +43,8 @@ def silence() -> Iterator[None]:
 
 def prepare(bpy: Any, size_px: int, samples: int) -> dict[str, Any]:
     """An empty scene with wall, sun, camera, and one hidden object per class."""
+    from mathutils import Matrix
+
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
     render, cycles = scene.render, scene.cycles
@@ -50,6 +52,7 @@ def prepare(bpy: Any, size_px: int, samples: int) -> dict[str, Any]:
     render.resolution_x = render.resolution_y = size_px
     render.resolution_percentage = 100
     render.use_persistent_data = True
+    scene.view_settings.view_transform = "Standard"
     cycles.samples, cycles.use_denoising, cycles.use_adaptive_sampling, cycles.max_bounces = samples, True, False, 2
     world = bpy.data.worlds.new("world")
     scene.world, world.use_nodes = world, True
@@ -72,6 +75,7 @@ def prepare(bpy: Any, size_px: int, samples: int) -> dict[str, Any]:
     }.items():
         make()
         objects[name] = bpy.context.object
+        objects[name].data.transform(Matrix.Rotation(-math.pi / 2, 4, "X"))  # Blender's solids stand along z
         objects[name].data.materials.append(paint)
     sun = bpy.data.objects.new("sun", bpy.data.lights.new("sun", "SUN"))
     sun.data.angle, sun.data.energy = 0.1, 3.0
@@ -99,10 +103,10 @@ def pose(stage: dict[str, Any], row: dict[str, Any]) -> None:
     for slot, hue in (("Color1", "background_hue_degrees"), ("Color2", "background_second_hue_degrees")):
         stage["checks"].inputs[slot].default_value = (*colorsys.hsv_to_rgb(row[hue] / 360, 0.3, 0.7), 1)
     away = [math.radians(row[f"light_{angle}_degrees"]) for angle in ("azimuth", "elevation")]
-    stage["sun"].rotation_euler = direction(*away).to_track_quat("Z", "Y").to_euler()
+    stage["sun"].rotation_euler = facing(direction(*away))
     seen_from = [math.radians(row[f"camera_{angle}_degrees"]) for angle in ("azimuth", "elevation")]
     stage["camera"].location = Vector(direction(*seen_from)) * row["camera_distance"]
-    stage["camera"].rotation_euler = direction(*seen_from).to_track_quat("Z", "Y").to_euler()
+    stage["camera"].rotation_euler = facing(direction(*seen_from))
 
 
 def direction(azimuth: float, elevation: float) -> Any:
@@ -111,6 +115,14 @@ def direction(azimuth: float, elevation: float) -> Any:
 
     flat = math.cos(elevation)
     return Vector((math.sin(azimuth) * flat, math.sin(elevation), math.cos(azimuth) * flat))
+
+
+def facing(back: Any) -> Any:
+    """The turn of a camera or sun that looks from `back` toward the middle, with y upward."""
+    from mathutils import Matrix, Vector
+
+    right = Vector((0, 1, 0)).cross(back).normalized()
+    return Matrix((right, back.cross(right), back)).transposed().to_euler()
 
 
 def main() -> None:
