@@ -134,7 +134,7 @@ def measure(options: Any, out: Path) -> list[Line]:
         ),
         Line(
             "Batches, arrays as stored",
-            lines_last(rows, size, options.seconds),
+            speed(lambda: ArrayBatches(rows, size, True, 0, True)),
             "rows/s",
             "numpy shuffle and gather",
             gathered,
@@ -210,10 +210,6 @@ def measure(options: Any, out: Path) -> list[Line]:
         ),
     ]
     return lines
-
-
-def lines_last(rows: Any, size: int, seconds: float) -> float:
-    return rate(lambda: ArrayBatches(rows, size, True, 0, True), seconds) * size
 
 
 def loader(ds: Any, size: int, workers: int = 0) -> Any:

@@ -14,7 +14,7 @@ from tiles import world
 from spurgen.errors import SpurgenError, UnknownName
 from spurgen.latents import intervene
 from spurgen.latents.sample import sample
-from spurgen.load import groups
+from spurgen.load import group
 
 SPEC = world()
 TABLE = sample(SPEC)
@@ -28,12 +28,12 @@ def by_hand(row: dict[str, str]) -> str:
 
 
 def named(table: pa.Table, **how: object) -> list[str]:
-    found = groups(table, SPEC, **how)  # type: ignore[arg-type]
+    found = group(table, SPEC, **how)  # type: ignore[arg-type]
     return [found.names[c] for c in found.codes]
 
 
 def test_default_groups_are_the_patterns_of_alignment() -> None:
-    found = groups(TABLE, SPEC)
+    found = group(TABLE, SPEC)
     assert found.names == (
         "hue:aligned,background:aligned",
         "hue:aligned,background:not",
@@ -49,7 +49,7 @@ def test_default_groups_are_the_patterns_of_alignment() -> None:
 def test_a_name_says_what_its_rows_hold(order: list[str], n: int) -> None:
     keys = order[:n]
     assert named(TABLE, by=keys) == [",".join(f"{k}={row[k]}" for k in keys) for row in TABLE.to_pylist()]
-    found = groups(TABLE, SPEC, by=keys)
+    found = group(TABLE, SPEC, by=keys)
     assert len(found) == np.prod([{"label": 3, "hue": 3, "background": 4, "split": 3}[k] for k in keys])
     assert found.counts.sum() == TABLE.num_rows
 
@@ -57,7 +57,7 @@ def test_a_name_says_what_its_rows_hold(order: list[str], n: int) -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, TABLE.num_rows - 1), min_size=1, max_size=40))
 def test_groups_of_some_rows_are_those_of_the_whole(rows: list[int]) -> None:
-    whole, part = groups(TABLE, SPEC), groups(TABLE.take(rows), SPEC)
+    whole, part = group(TABLE, SPEC), group(TABLE.take(rows), SPEC)
     assert part.names == whole.names
     assert (part.codes == whole.take(np.array(rows)).codes).all()
 
@@ -73,14 +73,14 @@ def test_the_coding_of_columns_does_not_matter() -> None:
 
 
 def test_interventions_move_rows_to_the_group_they_promise() -> None:
-    aligned = groups(intervene.align(TABLE, SPEC), SPEC)
+    aligned = group(intervene.align(TABLE, SPEC), SPEC)
     assert aligned.sizes["hue:aligned,background:aligned"] == TABLE.num_rows
-    hue_only = groups(intervene.conflict(TABLE, SPEC, "hue"), SPEC, by="hue:aligned")
+    hue_only = group(intervene.conflict(TABLE, SPEC, "hue"), SPEC, by="hue:aligned")
     assert hue_only.sizes == {"hue:aligned": 0, "hue:not": TABLE.num_rows}
 
 
 def test_columns_and_alignment_mix() -> None:
-    found = groups(TABLE, SPEC, by="label,hue:aligned")
+    found = group(TABLE, SPEC, by="label,hue:aligned")
     assert found.names[:2] == ("label=mug,hue:aligned", "label=mug,hue:not")
     rows = TABLE.take(found.rows("label=heart,hue:not")).to_pylist()
     assert rows
@@ -90,14 +90,14 @@ def test_columns_and_alignment_mix() -> None:
 def test_annotated_groups_follow_what_annotators_say() -> None:
     noisy = world(noise={"label": 0.3, "annotation": {"hue": 0.5}})
     table = sample(noisy)
-    said = groups(table, noisy, by="label,hue", annotated=True)
+    said = group(table, noisy, by="label,hue", annotated=True)
     expected = [
         f"label={a},hue={b}"
         for a, b in zip(table["label_annotated"].to_pylist(), table["hue_annotated"].to_pylist(), strict=True)
     ]
     assert [said.names[c] for c in said.codes] == expected
-    assert groups(table, noisy, by="label,hue").sizes != said.sizes
-    pattern = groups(table, noisy, by="hue:aligned", annotated=True)
+    assert group(table, noisy, by="label,hue").sizes != said.sizes
+    pattern = group(table, noisy, by="hue:aligned", annotated=True)
     position = {c: i for i, c in enumerate(noisy.classes)}
     aligned = [noisy.values("hue")[position[x]] for x in table["label_annotated"].to_pylist()]
     assert (pattern.codes == (np.array(aligned) != np.array(table["hue_annotated"].to_pylist()))).all()
@@ -105,13 +105,13 @@ def test_annotated_groups_follow_what_annotators_say() -> None:
 
 def test_a_world_without_channels_has_one_group() -> None:
     plain = world(channels={}, environments={"strong": {}, "weak": {}, "even": {}}, modalities=["line"])
-    found = groups(sample(plain), plain)
+    found = group(sample(plain), plain)
     assert found.sizes == {"all": 240}
 
 
 def test_without_a_spec_names_stand_in_order_of_the_alphabet() -> None:
     table = pa.table({"place": ["sea", "land", "sea"], "year": [2001, 1999, 2001]})
-    found = groups(table, by=["place", "year"])
+    found = group(table, by=["place", "year"])
     assert found.sizes == {
         "place=land,year=1999": 1,
         "place=land,year=2001": 0,
@@ -119,7 +119,7 @@ def test_without_a_spec_names_stand_in_order_of_the_alphabet() -> None:
         "place=sea,year=2001": 2,
     }
     with pytest.raises(SpurgenError, match="by=…"):
-        groups(table)
+        group(table)
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,9 @@ def test_without_a_spec_names_stand_in_order_of_the_alphabet() -> None:
 )
 def test_what_makes_no_groups_is_an_error_that_helps(by: str, says: str) -> None:
     with pytest.raises(SpurgenError, match=says):
-        groups(TABLE, SPEC, by=by)
+        group(TABLE, SPEC, by=by)
 
 
 def test_unknown_group_names_get_the_nearest() -> None:
     with pytest.raises(UnknownName, match="hue:aligned,background:not"):
-        groups(TABLE, SPEC).rows("hue:aligned,background:no")
+        group(TABLE, SPEC).rows("hue:aligned,background:no")

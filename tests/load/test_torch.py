@@ -20,6 +20,7 @@ from spurgen.store import reader
 from spurgen.store.writer import build
 
 torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # pyarrow holds threads
 
 from torch.utils.data import DataLoader  # noqa: E402
 
@@ -33,6 +34,13 @@ def dataset(built: Path, **how: Any) -> SpurgenDataset:
 def test_importing_the_package_does_not_import_torch() -> None:
     code = "import sys, spurgen.load, spurgen.load.fly, spurgen.load.batches; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_package_names_what_it_offers() -> None:
+    import spurgen.load
+
+    assert all(getattr(spurgen.load, name) is not None for name in spurgen.load.__all__)
+    assert spurgen.load.SpurgenDataset is SpurgenDataset
 
 
 def test_without_torch_the_install_line_is_given(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from spurgen.errors import SpurgenError, UnknownName, unknown
 from spurgen.latents.sample import Plan
 from spurgen.load import columns
 from spurgen.load.batches import Order, following, per_epoch
-from spurgen.load.groups import groups
+from spurgen.load.groups import group
 from spurgen.load.rows import Batch
 from spurgen.load.sources import draw
 from spurgen.load.stream import Place, Stream
@@ -149,7 +149,7 @@ class OnTheFly(Stream):
         return Batch(
             x=x[self.modality] if isinstance(self.modality, str) else x,
             y=columns.target(table, self.spec, self.target).values,
-            group=groups(table, self.spec, self.group_by, self.annotated).codes,
+            group=group(table, self.spec, self.group_by, self.annotated).codes,
             environment=columns.read(table, self.spec, "environment").values,
             row_id=table["row_id"].to_numpy().astype(np.int64),
             make_table=lambda: table,
@@ -162,7 +162,7 @@ class OnTheFly(Stream):
     @property
     def group_names(self) -> tuple[str, ...]:
         """The names that `group` counts in."""
-        return groups(self.plan.table([0]), self.spec, self.group_by, self.annotated).names
+        return group(self.plan.table([0]), self.spec, self.group_by, self.annotated).names
 
     def identity(self) -> dict[str, Any]:
         """What two streams must share for a place in one to mean the same in the other."""

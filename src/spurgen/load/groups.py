@@ -79,7 +79,7 @@ class _Part:
     codes: Codes
 
 
-def groups(
+def group(
     table: pa.Table, spec: World | None = None, by: str | Iterable[str] | None = None, annotated: bool = False
 ) -> Groups:
     """Sort the rows of a table into groups.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spurgen import seeds
 from spurgen.errors import SpurgenError, UnknownName, unknown
 from spurgen.load import columns
-from spurgen.load.groups import Groups, groups
+from spurgen.load.groups import Groups, group
 from spurgen.load.sources import Drawn, Portable, Source, Stored
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Rows:
         found = columns.target(self.table, spec, target)
         self.y: NDArray[np.int64] = found.values
         self.classes = found.names or ()
-        self.groups: Groups = groups(self.table, spec, group_by, annotated)
+        self.groups: Groups = group(self.table, spec, group_by, annotated)
         self.environment: NDArray[np.int64] = columns.read(self.table, spec, "environment").values
         self.row_id = self.table["row_id"].to_numpy().astype(np.int64)
 

@@ -182,7 +182,7 @@ class WildsSubset:
 class CombinatorialGrouper:
     """Groups by metadata fields, in any order of the fields: numbers and names always belong together.
 
-    A field may also be `<channel>:aligned`. The first field varies slowest, as in `spurgen.load.groups`.
+    A field may also be `<channel>:aligned`. The first field varies slowest, as in `spurgen.load.group`.
     """
 
     def __init__(self, dataset: WildsDataset | WildsSubset, groupby_fields: Sequence[str] | None):
