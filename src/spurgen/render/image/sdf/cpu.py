@@ -20,7 +20,13 @@ from spurgen.render.image.sdf import layout as at
 from spurgen.render.image.sdf.arithmetic import EXACT
 from spurgen.render.image.sdf.blur import blur_colours, blur_masks
 from spurgen.render.image.sdf.lanes import (
-    TILE_H, TILE_W, store_bytes, store_colours, store_floats, tile_columns, tile_rows,
+    TILE_H,
+    TILE_W,
+    store_bytes,
+    store_colours,
+    store_floats,
+    tile_columns,
+    tile_rows,
 )  # fmt: skip
 from spurgen.render.image.sdf.overlay import coat, to_level, to_mask
 from spurgen.render.image.sdf.params import Traits, pack

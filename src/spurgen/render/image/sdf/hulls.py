@@ -79,3 +79,11 @@ def reach(name: str) -> float:
     """The radius of the ball around the origin that holds the shape."""
     hull = HULLS[name]
     return float((np.sqrt((hull[:, :3] ** 2).sum(1)) + hull[:, 3]).max())
+
+
+def bounds(name: str) -> tuple[float, ...]:
+    """Centre (three numbers) and half sizes (three numbers) of the box that holds the shape."""
+    hull = HULLS[name]
+    low = (hull[:, :3] - hull[:, 3:]).min(0)
+    high = (hull[:, :3] + hull[:, 3:]).max(0)
+    return (*((low + high) / 2), *((high - low) / 2))

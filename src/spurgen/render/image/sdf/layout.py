@@ -16,11 +16,14 @@ FLOOR_KIND, FLOOR_HEIGHT, FLOOR_BRIGHT, FLOOR_DARK = 32, 33, 34, 37
 WATERMARK, FRAME, SENSOR, SENSOR_SEED = 40, 41, 42, 43
 
 # Two bodies: the object and its companion. Each has a block of BODY_SIZE numbers.
-OBJECT, BODY_SIZE = 44, 48
+OBJECT, BODY_SIZE = 44, 60
 COMPANION = OBJECT + BODY_SIZE
 PARAMETERS = COMPANION + BODY_SIZE
 # Within a block. SHAPE is -1 where there is no such body. Vectors named B_* are in the object frame.
 SHAPE, MELT, SCALE, CENTRE, REACH = 0, 1, 2, 3, 6
 B_EYE, B_FORWARD, B_RIGHT, B_UP, B_LIGHT, B_SKY = 7, 10, 13, 16, 19, 22
 TURN = 25  # nine numbers: world -> object frame, without the scale
+BOX_CENTRE, BOX_HALF = 45, 48  # the box that holds the shape
 COLOUR, AMBIENT, DIFFUSE, SPECULAR, SQUARINGS, TINT, RIM, MIRROR, GLOW = 34, 37, 38, 39, 40, 41, 42, 43, 44
+# Rectangles of the picture (left, right, bottom, top, in units of u and v) outside which a body or its shadow cannot be.
+SEEN_IN, SHADOW_IN = 51, 55

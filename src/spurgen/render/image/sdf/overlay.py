@@ -6,9 +6,21 @@ import numba
 
 from spurgen.render.image.sdf import layout as at
 from spurgen.render.image.sdf.arithmetic import (
-    HALF, ONE, ZERO, called, clamp, f32, lattice, lay, length2, mix, scene, sqrt, unit,
+    HALF,
+    ONE,
+    ZERO,
+    called,
+    clamp,
+    f32,
+    lattice,
+    lay,
+    length2,
+    mix,
+    scene,
+    sqrt,
+    unit,
 )  # fmt: skip
-from spurgen.render.image.sdf.lanes import apart, any_ray, floor, select, to_u32
+from spurgen.render.image.sdf.lanes import any_ray, apart, floor, select, to_u32
 from spurgen.render.image.sdf.shapes import pentagram
 from spurgen.render.image.sdf.textures import centred, edge
 
@@ -33,15 +45,15 @@ def glyph(kind, x, y):
 
 
 @called
-def watermark(kind, x, y, width):
+def watermark(kind, x, y, sharpness):
     """(coverage of the glyph, coverage of the dark halo that sets it off)."""
     apart()
     d = glyph(kind, x, y)
-    return f32(0.92) * edge(-d, width), HALF * edge(f32(0.3) - d, width * f32(1.5))
+    return f32(0.92) * edge(-d, sharpness), HALF * edge(f32(0.3) - d, sharpness * f32(0.6667))
 
 
 @called
-def frame(kind, x, y, width):
+def frame(kind, x, y, sharpness):
     """(red, green, blue, coverage) of a frame at (x, y) of the unit square."""
     apart()
     h = min(x, ONE - x)
@@ -49,25 +61,25 @@ def frame(kind, x, y, width):
     e = min(h, v)
     zero = e * ZERO
     if kind == 1:  # white
-        tone = f32(0.97) - f32(0.25) * edge(e - f32(0.045), width)
-        return tone, tone, tone, edge(f32(0.055) - e, width)
+        tone = f32(0.97) - f32(0.25) * edge(e - f32(0.045), sharpness)
+        return tone, tone, tone, edge(f32(0.055) - e, sharpness)
     if kind == 2:  # black
         tone = zero + f32(0.06)
-        return tone, tone, tone, edge(f32(0.055) - e, width)
+        return tone, tone, tone, edge(f32(0.055) - e, sharpness)
     if kind == 3:  # gold, with a bright ridge
         tone = f32(0.55) + f32(0.45) * unit(ONE - abs(e - f32(0.03)) * f32(40))
-        return tone, tone * f32(0.8), tone * f32(0.42), edge(f32(0.06) - e, width)
+        return tone, tone * f32(0.8), tone * f32(0.42), edge(f32(0.06) - e, sharpness)
     if kind == 4:  # dashed
         along = select(h < v, y, x)
-        dash = edge(f32(0.3) - abs(centred(along * f32(8))), width * f32(8))
-        return zero + f32(0.98), zero + f32(0.98), zero + f32(0.98), edge(f32(0.016) - abs(e - f32(0.045)), width) * dash
+        dash = edge(f32(0.3) - abs(centred(along * f32(8))), sharpness * f32(0.125))
+        return zero + f32(0.98), zero + f32(0.98), zero + f32(0.98), edge(f32(0.016) - abs(e - f32(0.045)), sharpness) * dash
     if kind == 5:  # rounded
         a, b = max(abs(x - HALF) - f32(0.35), ZERO), max(abs(y - HALF) - f32(0.35), ZERO)
         d = length2(a, b) - f32(0.12)
-        return zero + f32(0.97), zero + f32(0.97), zero + f32(0.97), edge(d, width)
-    hole = f32(0.028) - max(abs(v - f32(0.045)), abs(centred(x * f32(8))) / f32(8))  # film
-    tone = f32(0.06) + f32(0.86) * edge(hole, width)
-    return tone, tone, tone, edge(f32(0.09) - v, width)
+        return zero + f32(0.97), zero + f32(0.97), zero + f32(0.97), edge(d, sharpness)
+    hole = f32(0.028) - max(abs(v - f32(0.045)), abs(centred(x * f32(8))) * f32(0.125))  # film
+    tone = f32(0.06) + f32(0.86) * edge(hole, sharpness)
+    return tone, tone, tone, edge(f32(0.09) - v, sharpness)
 
 
 @scene
@@ -78,15 +90,15 @@ def sensed(p, px, py, size, red, green, blue):
         seed = numba.uint32(numba.int32(p[at.SENSOR_SEED]))
         column, row = to_u32(px), to_u32(py)
         first = lattice(column, row, seed)
-        speck = (first + lattice(row, column, seed + numba.uint32(65536)) - ONE) * f32(0.17)
+        speck = (first + lattice(row, column, seed + numba.uint32(65536)) - ONE) * f32(0.13)
         red, green, blue = red + speck, green + speck, blue + speck
     elif kind == 3:  # banding: five levels
         steps = f32(4)
-        red = floor(red * steps + HALF) / steps
-        green = floor(green * steps + HALF) / steps
-        blue = floor(blue * steps + HALF) / steps
+        red = floor(red * steps + HALF) * f32(0.25)
+        green = floor(green * steps + HALF) * f32(0.25)
+        blue = floor(blue * steps + HALF) * f32(0.25)
     elif kind == 4:  # scan lines: 32 in every picture
-        line = f32(0.62) + f32(0.38) * edge(f32(0.25) - abs(centred((py + HALF) / size * f32(32) + f32(0.25))), f32(32) / size)
+        line = f32(0.62) + f32(0.38) * edge(f32(0.25) - abs(centred((py + HALF) * (f32(32) / size) + f32(0.25))), size * f32(1 / 32))
         red, green, blue = red * line, green * line, blue * line
     return red, green, blue
 
@@ -98,17 +110,18 @@ def coat(p, px, py, size, red, green, blue):
     if p[at.SENSOR] > ZERO:
         red, green, blue = sensed(p, px, py, size, red, green, blue)
     stays = red * ZERO + ONE
+    share = ONE / size
     if p[at.FRAME] > ZERO:
-        r, g, b, cover = frame(numba.int32(p[at.FRAME]), (px + HALF) / size, (py + HALF) / size, ONE / size)
+        r, g, b, cover = frame(numba.int32(p[at.FRAME]), (px + HALF) * share, (py + HALF) * share, size)
         red, green, blue = lay(red, r, cover), lay(green, g, cover), lay(blue, b, cover)
         stays = ONE - cover
     if p[at.WATERMARK] > ZERO:
         start = f32(0.7) * size
         near = (px > start) & (py > start)
         if any_ray(near):
-            x = ((px + HALF) / size - GLYPH_AT) / GLYPH_RADIUS
-            y = (GLYPH_AT - (py + HALF) / size) / GLYPH_RADIUS
-            cover, halo = watermark(numba.int32(p[at.WATERMARK]), x, y, ONE / (GLYPH_RADIUS * size))
+            x = ((px + HALF) * share - GLYPH_AT) * (ONE / GLYPH_RADIUS)
+            y = (GLYPH_AT - (py + HALF) * share) * (ONE / GLYPH_RADIUS)
+            cover, halo = watermark(numba.int32(p[at.WATERMARK]), x, y, GLYPH_RADIUS * size)
             cover, halo = select(near, cover, ZERO), select(near, halo, ZERO)
             red = mix(mix(red, f32(0.08), halo), f32(0.97), cover)
             green = mix(mix(green, f32(0.08), halo), f32(0.97), cover)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from spurgen.parts import Coded
 from spurgen.render.image import traits as names
 from spurgen.render.image.sdf import layout as at
-from spurgen.render.image.sdf.hulls import HULLS, reach
+from spurgen.render.image.sdf.hulls import HULLS, bounds, reach
 from spurgen.render.image.sdf.trigonometry import F64, cos_sin
 
 Traits = Mapping[str, NDArray[Any] | Coded]
@@ -38,6 +38,7 @@ FLOOR_COLOURS = {  # bright and dark, display levels
     "carpet": ((0.9, 0.8, 0.66), (0.5, 0.13, 0.16)),
 }
 COMPANION_SCALE = 0.34
+WALL_Z = -1.3
 
 
 def positions(known: tuple[str, ...]) -> dict[str, int]:
@@ -195,11 +196,57 @@ def _body(
     put(out, base + at.SHAPE, shape.lookup(positions(names.SHAPES), np.float32))
     put(out, base + at.SCALE, scale, *centre)
     put(out, base + at.REACH, shape.lookup({name: reach(name) + 0.01 for name in shape.names}, np.float64))
+    put(out, base + at.BOX_CENTRE, *shape.lookup({name: bounds(name) for name in shape.names}, np.float64).T)
+    melted = out[:, base + at.MELT] > 0  # a box for shape and ball alike
+    out[melted, base + at.BOX_CENTRE : base + at.BOX_CENTRE + 3] = 0
+    out[melted, base + at.BOX_HALF : base + at.BOX_HALF + 3] = out[melted, base + at.REACH, None]
     put(out, base + at.B_EYE, *(v / scale for v in seen_from))
     put(out, base + at.B_FORWARD, *local(forward), *local(right), *local(up), *local(light))
     put(out, base + at.B_SKY, axes[0][1], axes[1][1], axes[2][1])
     put(out, base + at.TURN, *axes[0], *axes[1], *axes[2])
     put(out, base + at.COLOUR, *paint, *materials.T)
+    _rectangles(out, base, camera, light)
+
+
+def _rectangles(out: NDArray[np.float32], base: int, camera: tuple[Vector, ...], light: Vector) -> None:
+    """Where in the picture a body and its shadow can be, from the corners of its box."""
+    p = out.astype(np.float64)
+    scale = p[:, base + at.SCALE]
+    hardness = p[:, at.HARDNESS]
+    shadow, seen = [], []
+    soft = np.where(hardness > 0, 2.6 / np.maximum(hardness, 1.0), 0.0) + 0.04  # room for half shadows
+    no_floor = p[:, at.FLOOR_KIND] <= 0
+    for corner in range(8):
+        sign = [1.0 if corner >> i & 1 else -1.0 for i in range(3)]
+        for margin, points in ((0.06, seen), (soft, shadow)):
+            own = [p[:, base + at.BOX_CENTRE + i] + sign[i] * (p[:, base + at.BOX_HALF + i] + margin) for i in range(3)]
+            x, y, z = (
+                p[:, base + at.CENTRE + i]
+                + scale * (p[:, base + at.TURN + i] * own[0] + p[:, base + at.TURN + 3 + i] * own[1]
+                           + p[:, base + at.TURN + 6 + i] * own[2])
+                for i in range(3)
+            )  # fmt: skip
+            if points is seen:
+                points.append(_projected(camera, (x, y, z)))
+                continue
+            t = (z - WALL_Z) / np.maximum(light[2], 0.05)
+            points.append(_projected(camera, (x - light[0] * t, y - light[1] * t, z - light[2] * t)))
+            t = np.where(no_floor, t, (y - p[:, at.FLOOR_HEIGHT]) / np.maximum(light[1], 0.05))
+            points.append(_projected(camera, (x - light[0] * t, y - light[1] * t, z - light[2] * t)))
+    for offset, points in ((at.SEEN_IN, seen), (at.SHADOW_IN, shadow)):
+        u, v, ahead = (np.stack(column) for column in zip(*points, strict=True))
+        lost = ahead.min(0) < 0.5  # behind the camera: no rectangle
+        rectangle = (u.min(0), u.max(0), v.min(0), v.max(0))
+        put(out, base + offset, *(np.where(lost, far, side) for side, far in zip(rectangle, (-9, 9, -9, 9), strict=True)))
+
+
+def _projected(camera: tuple[Vector, ...], point: Vector) -> Vector:
+    """(u, v, depth) of a point of the world."""
+    eye, forward, right, up = camera
+    ray = (point[0] - eye[0], point[1] - eye[1], point[2] - eye[2])
+    depth = product(ray, forward)
+    ahead = np.maximum(depth, 0.1)
+    return product(ray, right) / ahead, product(ray, up) / ahead, depth
 
 
 def _companion(

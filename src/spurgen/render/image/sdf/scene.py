@@ -6,12 +6,13 @@ import numba
 
 from spurgen.render.image.sdf import layout as at
 from spurgen.render.image.sdf.arithmetic import HALF, ONE, TWO, ZERO, called, dot, f32, lay, mix, scene, sqrt, unit
-from spurgen.render.image.sdf.lanes import apart, any_ray, select
-from spurgen.render.image.sdf.shading import march, open_sky, reaching, shade
+from spurgen.render.image.sdf.lanes import any_ray, apart, select
+from spurgen.render.image.sdf.params import WALL_Z as WALL
+from spurgen.render.image.sdf.shading import crossing, inverse, march, open_sky, reaching, shade
 from spurgen.render.image.sdf.shapes import distance, normal
 from spurgen.render.image.sdf.textures import pattern, planks
 
-WALL_Z = f32(-1.3)
+WALL_Z = f32(WALL)
 TAN = f32(0.36)  # of half the angle of view
 
 
@@ -30,17 +31,17 @@ def to_object(p, base, x, y, z):
     )
 
 
-@called
+@scene
+def within(p, where, u, v):
+    """Whether the ray goes through a rectangle of the picture."""
+    return (u > p[where]) & (u < p[where + 1]) & (v > p[where + 2]) & (v < p[where + 3])
+
+
+@scene
 def shadow_of(p, base, x, y, z, on):
     """The share of the light that a body leaves to a point of the world, for the rays in `on`."""
-    apart()
-    light = base + at.B_LIGHT
-    lx, ly, lz = p[light], p[light + 1], p[light + 2]
     ox, oy, oz = to_object(p, base, x, y, z)
-    hardness = p[at.HARDNESS]
-    radius = p[base + at.REACH] + min(f32(0.3), f32(2.4) / hardness)
-    shape = numba.int32(p[base + at.SHAPE])
-    return reaching(shape, p[base + at.MELT], radius, ox, oy, oz, lx, ly, lz, hardness, on)
+    return reaching(p, base, ox, oy, oz, on)
 
 
 @scene
@@ -57,22 +58,28 @@ def contact(p, base, x, y, z, on):
 
 
 @called
-def surroundings(p, wx, wy, wz, footprint, slant, visible):
-    """(red, green, blue, depth) of wall and floor along the ray eye + t * w; a pixel is t * footprint wide.
+def surroundings(p, u, v, footprint, slant, visible):
+    """(red, green, blue, depth) of wall and floor along the ray eye + t * w through (u, v).
 
     Rays that are not `visible` end at a body; their colour does not matter.
     """
     apart()
     ex, ey, ez = p[at.EYE], p[at.EYE + 1], p[at.EYE + 2]
+    f, r, h = at.FORWARD, at.RIGHT, at.UP
+    wx = p[f] + u * p[r] + v * p[h]
+    wy = p[f + 1] + u * p[r + 1] + v * p[h + 1]
+    wz = p[f + 2] + u * p[r + 2] + v * p[h + 2]
     wz = min(wz, f32(-0.05))
-    t = (WALL_Z - ez) / wz
+    inverse_z = ONE / wz
+    t = (WALL_Z - ez) * inverse_z
     x, y, z = ex + t * wx, ey + t * wy, t * ZERO + WALL_Z
     frequency = p[at.WALL_FREQUENCY]
-    u = x * p[at.WALL_ACROSS] + y * p[at.WALL_ALONG] + p[at.WALL_U]
-    v = y * p[at.WALL_ACROSS] - x * p[at.WALL_ALONG] + p[at.WALL_V]
+    across = x * p[at.WALL_ACROSS] + y * p[at.WALL_ALONG] + p[at.WALL_U]
+    along = y * p[at.WALL_ACROSS] - x * p[at.WALL_ALONG] + p[at.WALL_V]
     seed = numba.uint32(numba.int32(p[at.SEED]))
-    width = footprint * t * frequency / (-wz * slant)
-    g = pattern(numba.int32(p[at.WALL_KIND]), u, v, seed, width)
+    # One over the width of a pixel in the pattern; pixels are longer where the wall is seen at a slant.
+    sharpness = wz * wz * slant * (ONE / (footprint * frequency * (ez - WALL_Z)))
+    g = pattern(numba.int32(p[at.WALL_KIND]), across, along, seed, sharpness)
     bright, dark = at.WALL_BRIGHT, at.WALL_DARK
     red = mix(p[dark], p[bright], g)
     green = mix(p[dark + 1], p[bright + 1], g)
@@ -82,15 +89,15 @@ def surroundings(p, wx, wy, wz, footprint, slant, visible):
     if p[at.FLOOR_KIND] > ZERO:
         height = p[at.FLOOR_HEIGHT]
         above = y - height
-        wall = unit(above / (footprint * t) + HALF)  # the share of the pixel that shows the wall
+        wall = unit(above * (ONE / (footprint * (ez - WALL_Z))) * -wz + HALF)  # the share of the pixel that shows the wall
         on = visible & (wall < ONE)
         free = unit(f32(0.72) + above * f32(0.9))  # a little darker toward the corner of wall and floor
         if any_ray(on):
             down = min(wy, f32(-0.001))
             floor_t = min((height - ey) / down, t)
+            sharpness = down * down * slant * (ONE / (footprint * (ey - height)))
             fx, fz = ex + floor_t * wx, ez + floor_t * wz
-            width = footprint * floor_t / (-down * slant)
-            g = planks(numba.int32(p[at.FLOOR_KIND]), fx, fz, seed, width)
+            g = planks(numba.int32(p[at.FLOOR_KIND]), fx, fz, seed, sharpness)
             bright, dark = at.FLOOR_BRIGHT, at.FLOOR_DARK
             red = mix(mix(p[dark], p[bright], g), red, wall)
             green = mix(mix(p[dark + 1], p[bright + 1], g), green, wall)
@@ -106,9 +113,13 @@ def surroundings(p, wx, wy, wz, footprint, slant, visible):
             x, y, z = select(ground, fx, x), select(ground, fx * ZERO + height, y), select(ground, fz, z)
     lit = facing
     if p[at.HARDNESS] > ZERO:
-        lit = lit * shadow_of(p, at.OBJECT, x, y, z, visible)
+        on = visible & within(p, at.OBJECT + at.SHADOW_IN, u, v)
+        if any_ray(on):
+            lit = lit * shadow_of(p, at.OBJECT, x, y, z, on)
         if p[at.COMPANION] >= ZERO:
-            lit = lit * shadow_of(p, at.COMPANION, x, y, z, visible)
+            on = visible & within(p, at.COMPANION + at.SHADOW_IN, u, v)
+            if any_ray(on):
+                lit = lit * shadow_of(p, at.COMPANION, x, y, z, on)
     intensity = p[at.INTENSITY]
     light = (f32(0.14) + f32(0.2) * intensity + f32(0.8) * intensity * lit) * free
     return red * light, green * light, blue * light, t
@@ -123,18 +134,14 @@ def body(p, base, u, v, footprint, slant, visible):
     dx = (p[forward] + u * p[right] + v * p[up]) * slant
     dy = (p[forward + 1] + u * p[right + 1] + v * p[up + 1]) * slant
     dz = (p[forward + 2] + u * p[right + 2] + v * p[up + 2]) * slant
-    b = dot(ox, oy, oz, dx, dy, dz)
-    away = sqrt(dot(ox, oy, oz, ox, oy, oz))
-    width = footprint * away
-    radius = p[base + at.REACH] + f32(1.5) * width
-    h = b * b - (dot(ox, oy, oz, ox, oy, oz) - radius * radius)
-    on = visible & (h > ZERO)
+    width = footprint * sqrt(dot(ox, oy, oz, ox, oy, oz))  # of a pixel at the body
+    t, end = crossing(p, base, ox, oy, oz, inverse(dx), inverse(dy), inverse(dz), TWO * width)
+    on = visible & (end > t)
     red = u * ZERO
     green, blue, cover, depth = red, red, red, red
     if any_ray(on):
         shape, melt = numba.int32(p[base + at.SHAPE]), p[base + at.MELT]
-        root = sqrt(max(h, ZERO))
-        t, q = march(shape, melt, ox, oy, oz, dx, dy, dz, -b - root, root - b, width, on)
+        t, q = march(shape, melt, ox, oy, oz, dx, dy, dz, t, end, width, on)
         cover = select(on, unit(f32(1.25) - q), cover)
         seen = cover > ZERO
         if any_ray(seen):
@@ -143,14 +150,9 @@ def body(p, base, u, v, footprint, slant, visible):
             light = base + at.B_LIGHT
             lx, ly, lz = p[light], p[light + 1], p[light + 2]
             lit = max(dot(nx, ny, nz, lx, ly, lz), ZERO)
-            hardness = p[at.HARDNESS]
-            if hardness > ZERO:
+            if p[at.HARDNESS] > ZERO:
                 e = f32(0.02)
-                reach = p[base + at.REACH]
-                facing = seen & (lit > ZERO)
-                lit = lit * reaching(
-                    shape, melt, reach, x + nx * e, y + ny * e, z + nz * e, lx, ly, lz, hardness, facing
-                )
+                lit = lit * reaching(p, base, x + nx * e, y + ny * e, z + nz * e, seen & (lit > ZERO))
             free = open_sky(shape, melt, x, y, z, nx, ny, nz)
             red, green, blue = shade(p, base, nx, ny, nz, dx, dy, dz, lit, free)
             depth = t * slant * p[base + at.SCALE]
@@ -163,29 +165,32 @@ def trace(p, px, py, size):
 
     From front to back, so that what is hidden need not be followed.
     """
-    sx = (px + HALF) * TWO / size - ONE
-    sy = ONE - (py + HALF) * TWO / size
+    double = TWO / size
+    sx = (px + HALF) * double - ONE
+    sy = ONE - (py + HALF) * double
     u = (sx - p[at.SHIFT_X]) * TAN
     v = (sy - p[at.SHIFT_Y]) * TAN
     footprint = TWO * TAN / size
     slant = ONE / sqrt(ONE + u * u + v * v)
     zero = u * ZERO
-    red, green, blue, first, depth = body(p, at.OBJECT, u, v, footprint, slant, slant > ZERO)
-    r, g, b, second, t = zero, zero, zero, zero, zero
+    second = zero
+    red, green, blue, first, depth = zero, zero, zero, zero, zero
+    near = within(p, at.OBJECT + at.SEEN_IN, u, v)
+    if any_ray(near):
+        red, green, blue, first, depth = body(p, at.OBJECT, u, v, footprint, slant, near)
     behind = first < ONE
     if any_ray(behind):
-        far = behind
+        near = zero > ONE
         if p[at.COMPANION] >= ZERO:
-            r, g, b, second, t = body(p, at.COMPANION, u, v, footprint, slant, behind)
-            far = behind & (second < ONE)
-        if any_ray(far):
-            f, s, h = at.FORWARD, at.RIGHT, at.UP
-            wx = p[f] + u * p[s] + v * p[h]
-            wy = p[f + 1] + u * p[s + 1] + v * p[h + 1]
-            wz = p[f + 2] + u * p[s + 2] + v * p[h + 2]
-            wall_r, wall_g, wall_b, wall_t = surroundings(p, wx, wy, wz, footprint, slant, far)
-            r, g, b = lay(wall_r, r, second), lay(wall_g, g, second), lay(wall_b, b, second)
-            t = select(second >= HALF, t, wall_t)
+            near = behind & within(p, at.COMPANION + at.SEEN_IN, u, v)
+        if any_ray(near):
+            r, g, b, second, t = body(p, at.COMPANION, u, v, footprint, slant, near)
+            behind = behind & (second < ONE)
+            far_r, far_g, far_b, far_t = surroundings(p, u, v, footprint, slant, behind)
+            r, g, b = lay(far_r, r, second), lay(far_g, g, second), lay(far_b, b, second)
+            t = select(second >= HALF, t, far_t)
+        else:
+            r, g, b, t = surroundings(p, u, v, footprint, slant, behind)
         red, green, blue = lay(r, red, first), lay(g, green, first), lay(b, blue, first)
         depth = select(first >= HALF, depth, t)
     vignette = ONE - f32(0.1) * (sx * sx + sy * sy)

@@ -6,7 +6,7 @@ import numba
 
 from spurgen.render.image.sdf import layout as at
 from spurgen.render.image.sdf.arithmetic import HALF, ONE, ZERO, called, dot, f32, mix, scene, sqrt, unit
-from spurgen.render.image.sdf.lanes import apart, any_ray, select
+from spurgen.render.image.sdf.lanes import any_ray, apart, select
 from spurgen.render.image.sdf.shapes import distance
 
 MARCH_STEPS, SHADOW_STEPS = 56, 24
@@ -34,21 +34,39 @@ def march(shape, melt, ox, oy, oz, dx, dy, dz, t, end, width, on):
     return best_t, best / width
 
 
+@scene
+def crossing(p, base, ox, oy, oz, ix, iy, iz, margin):
+    """Where rays from o enter and leave the box of a body, widened by a margin; i is one over their direction."""
+    centre, half = base + at.BOX_CENTRE, base + at.BOX_HALF
+    jx, jy, jz = abs(ix), abs(iy), abs(iz)
+    x, y, z = (p[centre] - ox) * ix, (p[centre + 1] - oy) * iy, (p[centre + 2] - oz) * iz
+    a, b, c = (p[half] + margin) * jx, (p[half + 1] + margin) * jy, (p[half + 2] + margin) * jz
+    return max(x - a, max(y - b, z - c)), min(x + a, min(y + b, z + c))
+
+
+@scene
+def inverse(x):
+    """One over x, large but finite near 0."""
+    return ONE / select(abs(x) < f32(1e-5), x * ZERO + f32(1e-5), x)
+
+
 @called
-def reaching(shape, melt, radius, x, y, z, lx, ly, lz, hardness, on):
-    """The share of the light that passes the shape on its way to (x, y, z): 1 all, 0 none, 1 for rays not in `on`."""
+def reaching(p, base, x, y, z, on):
+    """The share of the light that passes a body on its way to a point of the body's frame, for rays in `on`."""
     apart()
-    b = dot(x, y, z, lx, ly, lz)
-    h = b * b - (dot(x, y, z, x, y, z) - radius * radius)
-    root = sqrt(max(h, ZERO))
-    t = max(-b - root, f32(0.03))
-    end = -b + root
-    on = on & (h > ZERO) & (end > t)
-    near = t * ZERO + ONE  # the narrowest passage, near / far, as two numbers: a division less at every step
-    far = near
+    light = base + at.B_LIGHT
+    lx, ly, lz = p[light], p[light + 1], p[light + 2]
+    hardness = p[at.HARDNESS]
+    softness = ONE / hardness
+    margin = max(-dot(x, y, z, lx, ly, lz), ZERO) * softness + f32(0.02)  # half shadows are wider far away
+    t, end = crossing(p, base, x, y, z, inverse(lx), inverse(ly), inverse(lz), margin)
+    t = max(t, f32(0.03))
+    on = on & (end > t)
+    near = t * ZERO + softness  # the narrowest passage, near / far, as two numbers: no division at every step
+    far = t * ZERO + ONE
     if any_ray(on):
-        dark = f32(0.02) / hardness
-        far = near * hardness
+        shape, melt = numba.int32(p[base + at.SHAPE]), p[base + at.MELT]
+        dark = f32(0.02) * softness
         for _ in range(SHADOW_STEPS):
             d = distance(shape, melt, x + lx * t, y + ly * t, z + lz * t)
             narrower = on & (d * far < near * t)
@@ -59,9 +77,9 @@ def reaching(shape, melt, radius, x, y, z, lx, ly, lz, hardness, on):
             on = on & (t <= end)
             if not any_ray(on):
                 break
-        light = unit(hardness * near / far)
-        return light * light * (f32(3) - light - light)
-    return near
+        passing = unit(hardness * near / far)
+        return passing * passing * (f32(3) - passing - passing)
+    return far
 
 
 @scene

@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from spurgen.render.image.sdf.arithmetic import (
-    HALF, ONE, TWO, ZERO, called, clamp, dot, f32, length2, length3, mix, scene, sqrt,
+    HALF,
+    ONE,
+    TWO,
+    ZERO,
+    called,
+    clamp,
+    dot,
+    f32,
+    length2,
+    length3,
+    mix,
+    scene,
+    sqrt,
 )  # fmt: skip
 from spurgen.render.image.sdf.lanes import apart, select
 
