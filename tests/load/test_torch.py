@@ -184,6 +184,16 @@ def test_batches_hold_the_examples(built: Path) -> None:
                 assert (batch.y[i], batch.group[i]) == (by_id[row].y, by_id[row].group)
 
 
+def test_arguments_are_never_dropped_in_silence(built: Path) -> None:
+    ds = dataset(built)
+    with pytest.raises(SpurgenError, match="where Rows are made"):
+        SpurgenDataset(ds.rows, target="hue")
+    with pytest.raises(TypeError, match="batchsize"):
+        OnTheFly(world(), 8, modality="tile", batchsize=3)
+    with pytest.raises(SpurgenError, match="no epochs"):
+        OnTheFly(world(), 8, modality="tile").set_epoch(2)
+
+
 def test_transforms_are_never_dropped_in_silence(built: Path) -> None:
     with pytest.raises(SpurgenError, match="transform of batches"):
         Batches(dataset(built, transform=lambda x: x), 8)

@@ -53,7 +53,8 @@ class OnTheFly(Stream):
         shuffle: bool = True,
         drop_last: bool = False,
         prefetch: bool = True,
-        **how: Any,
+        device: str = "cpu",
+        workers: int | None = None,
     ):
         super().__init__(prefetch)
         self.spec = load(spec)
@@ -68,7 +69,7 @@ class OnTheFly(Stream):
         self.group_by = group_by
         self.annotated = annotated
         self._latest: dict[Any, pa.Table] = {}  # the latest block; only spares work
-        self.how = how
+        self.how = {"device": device, "workers": workers}
         self.endless = rows is None
         if self.endless:
             per_epoch(batch_size, batch_size, drop_last)  # refuses a batch size that is none
@@ -80,6 +81,12 @@ class OnTheFly(Stream):
             self.plan = Plan(self.spec, rows, seed)
             self.order = Order(self.plan.splits[split], shuffle, seed)
             self._count = per_epoch(self.order.size, batch_size, drop_last)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Go to the start of a pass."""
+        if self.endless:
+            raise SpurgenError("a stream without end has no epochs; go to a place in it with load_state_dict")
+        super().set_epoch(epoch)
 
     def __len__(self) -> int:
         """Batches in one pass."""

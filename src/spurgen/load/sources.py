@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -97,14 +96,13 @@ class Stored:
 class Drawn:
     """Rows of a table that are drawn when they are asked for and kept nowhere."""
 
-    def __init__(self, spec: World, table: pa.Table, **how: Any):
+    def __init__(self, spec: World, table: pa.Table):
         self._spec = Portable(spec)
         self.table = table
-        self.how = how
 
     def take(self, modality: str, positions: Positions, **how: Any) -> Any:
         """The rows at these positions, in the order given."""
-        return draw(self.table.take(positions), self._spec.spec, modality, **(self.how | how))
+        return draw(self.table.take(positions), self._spec.spec, modality, **how)
 
 
 def draw(table: pa.Table, spec: World, modality: str, **how: Any) -> Any:
@@ -112,10 +110,10 @@ def draw(table: pa.Table, spec: World, modality: str, **how: Any) -> Any:
     from spurgen.render import MODALITIES
     from spurgen.render import draw as render
 
-    part = MODALITIES.get(modality)
-    takes = inspect.signature(part.draw).parameters  # captions know neither threads nor GPUs
-    batch = render(table, spec, modality, **{name: value for name, value in how.items() if name in takes})
-    return batch if hasattr(batch, "dtype") else part.encode(batch)[first_column(modality)].to_pylist()
+    batch = render(table, spec, modality, **how)
+    if hasattr(batch, "dtype"):
+        return batch
+    return MODALITIES.get(modality).encode(batch)[first_column(modality)].to_pylist()
 
 
 def first_column(modality: str) -> str:

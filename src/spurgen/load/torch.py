@@ -65,6 +65,10 @@ class SpurgenDataset(TorchDataset[Any]):
         cache_dir: str | Path | None = None,
     ):
         if isinstance(data, Rows):
+            if (split, modality, target, group_by, annotated, cache_dir) != ("train", "image", None, None, False, None):
+                raise SpurgenError(
+                    "Rows have their split, modality, target and groups already; say them where Rows are made"
+                )
             self.rows = data
         else:
             self.rows = open_rows(data, split, modality, target, group_by, annotated, cache_dir)
@@ -239,9 +243,7 @@ class OnTheFly(_ForTorch, fly.OnTheFly):
         self.scale = scale
         self.channels_last = channels_last
         self.transform = transform
-        if self.device.type != "cpu":
-            options["device"] = str(self.device)
-        super().__init__(spec, batch_size, seed, split, rows, **options)
+        super().__init__(spec, batch_size, seed, split, rows, device=str(self.device), **options)
 
     def finish(self, batch: Batch) -> Batch:
         """The batch as tensors."""
