@@ -1,6 +1,7 @@
 """The same scenes drawn by SpurGen and by Blender's Cycles, in one run: pictures per second and their ratio.
 
-pip install bpy==4.5.15 "numpy>=2"; python bench/blender.py [--size 224] [--count 12] [--samples 4] [--out DIR] [--json FILE]
+pip install bpy==4.5.15 "numpy>=2"
+python bench/blender.py [--size 224] [--count 12] [--samples 4] [--out DIR] [--json FILE]
 
 Cycles runs on the CPU with few samples and its denoiser, which is how one would draw a data set with it. Classes whose
 solids Blender has at hand are drawn: torus, cone and cube; wall, sun and camera come from the same latents.
@@ -138,8 +139,17 @@ def main() -> None:
         import bpy
     except ImportError:
         sys.exit("Blender's module is not installed: pip install bpy==4.5.15 (Python 3.11)")
-    overrides = [f"classes={json.dumps(CLASSES)}", f"image.size_px={options.size}", "modalities=['image']", "channels={}"]
-    overrides += ["environments={even={}}", "splits={train={share=1.0,environments=['even']}}", "nuisances.background_texture='checker'"]
+    overrides = [
+        f"classes={json.dumps(CLASSES)}",
+        f"image.size_px={options.size}",
+        "modalities=['image']",
+        "channels={}",
+    ]
+    overrides += [
+        "environments={even={}}",
+        "splits={train={share=1.0,environments=['even']}}",
+        "nuisances.background_texture='checker'",
+    ]
     spec = load("quick/v1", overrides)
     plan = Plan(spec)
     table = plan.table(range(512))
@@ -157,9 +167,16 @@ def main() -> None:
             bpy.ops.render.render(write_still=True)
         seconds.append(time.perf_counter() - began)
     theirs = 1 / sorted(seconds[1:])[len(seconds[1:]) // 2]
-    print(f"{options.size}² pictures per second: SpurGen {ours:,.0f}, Cycles ({options.samples} samples) {theirs:.2f}, ratio {ours / theirs:,.0f}")
+    ratio = ours / theirs
+    print(f"pictures per second at {options.size}²: SpurGen {ours:,.0f}, Cycles {theirs:.2f}, ratio {ratio:,.0f}")
     if options.json:
-        found = {"size_px": options.size, "spurgen": ours, "cycles": theirs, "blender": bpy.app.version_string, "ratio": ours / theirs}
+        found = {
+            "size_px": options.size,
+            "spurgen": ours,
+            "cycles": theirs,
+            "blender": bpy.app.version_string,
+            "ratio": ours / theirs,
+        }
         options.json.write_text(json.dumps(found, indent=2))
 
 

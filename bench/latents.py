@@ -41,9 +41,18 @@ def measure(rows: int) -> list[dict[str, Any]]:
             draws = (rows, columns)
             yardstick = best_of(2, lambda shape=draws: np.random.default_rng(0).random(shape, np.float32))
             seconds = best_of(2, lambda plan=plan: plan.table(np.arange(rows, dtype=np.uint64)))
-            out.append({"what": f"{name} {mode}", "columns": columns, "seconds": seconds, "yardstick_seconds": yardstick})
+            out.append(
+                {"what": f"{name} {mode}", "columns": columns, "seconds": seconds, "yardstick_seconds": yardstick}
+            )
     table = plan.table(np.arange(rows, dtype=np.uint64))
-    out.append({"what": "audit", "columns": columns, "seconds": best_of(1, lambda: audit(table, spec)), "yardstick_seconds": yardstick})
+    out.append(
+        {
+            "what": "audit",
+            "columns": columns,
+            "seconds": best_of(1, lambda: audit(table, spec)),
+            "yardstick_seconds": yardstick,
+        }
+    )
     return out
 
 

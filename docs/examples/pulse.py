@@ -32,7 +32,9 @@ def draw(rows: Rows, options: Options, **how: Any) -> NDArray[np.float32]:
     time = np.arange(options.steps) / options.steps
     turns = rate[:, None] * time + rows.traits["pulse_phase"][:, None].astype(np.float64)
     wave = np.abs(turns % 1 - 0.5) * 4 - 1
-    counter = rows.traits["pulse_seed"][:, None].astype(np.uint64) * np.uint64(4096) + np.arange(options.steps, dtype=np.uint64)
+    counter = rows.traits["pulse_seed"][:, None].astype(np.uint64) * np.uint64(4096) + np.arange(
+        options.steps, dtype=np.uint64
+    )
     noise = seeds.uniform(0, "pulse/noise", counter) - 0.5
     return (rows.traits["light_intensity"][:, None] * wave + 0.2 * noise).astype(np.float32)
 

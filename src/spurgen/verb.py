@@ -16,5 +16,7 @@ def callable_package(name: str, function: Callable[..., Any]) -> None:
     """
     module = sys.modules[name]
     module.__class__ = type(
-        "Verb", (ModuleType,), {"__call__": lambda self, *args, **how: function(*args, **how), "__doc__": function.__doc__}
+        "Verb",
+        (ModuleType,),
+        {"__call__": lambda self, *args, **how: function(*args, **how), "__doc__": function.__doc__},
     )

@@ -5,10 +5,10 @@ import subprocess
 import sys
 
 import pytest
+from tests.worlds import small
 
 from spurgen.cli import VERBS, main
 from spurgen.spec import World
-from tests.worlds import small
 
 
 def run(capsys, *words):
@@ -55,7 +55,8 @@ def test_help_imports_nothing_heavy():
 
 
 def test_importing_spurgen_imports_nothing_heavy():
-    code = "import sys, spurgen; print([m for m in ('numpy', 'pyarrow', 'numba', 'pydantic', 'torch') if m in sys.modules])"
+    code = "import sys, spurgen; heavy = ('numpy', 'pyarrow', 'numba', 'pydantic', 'torch'); "
+    code += "print([m for m in heavy if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -79,8 +80,16 @@ def test_lists(capsys, what):
         (["generate", "quick/v1", "--out", "x", "--rwos", "5"], 2, "--rows"),
         (["generate", "quik/v1", "--out", "x"], 1, "did you mean 'quick/v1'"),
         (["generate", "none.toml", "--out", "x"], 1, "there is no file none.toml"),
-        (["generate", "quick/v1", "--out", "x", "--set", "rowz=1"], 1, "rowz: is not a field of the spec; did you mean 'rows'"),
-        (["generate", "quick/v1", "--out", "x", "--set", "channels.hue.values=['red','blu']"], 1, "did you mean 'blue'"),
+        (
+            ["generate", "quick/v1", "--out", "x", "--set", "rowz=1"],
+            1,
+            "rowz: is not a field of the spec; did you mean 'rows'",
+        ),
+        (
+            ["generate", "quick/v1", "--out", "x", "--set", "channels.hue.values=['red','blu']"],
+            1,
+            "did you mean 'blue'",
+        ),
         (["generate", "quick/v1", "--out", "x", "--rows", "5"], 1, "ask for at least"),
         (["inspect", "nowhere"], 1, "there is no preset 'nowhere'"),
         (["verify", "nowhere"], 1, "nowhere"),
@@ -107,7 +116,7 @@ def test_generate_again_and_verify(capsys, dataset, spec_file):
 
 def test_generate_refuses_another_spec(capsys, dataset):
     code, _, err = run(capsys, "generate", "quick/v1", "--out", dataset)
-    assert code == 1 and "--force" in err or "force" in err
+    assert (code == 1 and "--force" in err) or "force" in err
 
 
 def test_generate_tells_what_it_did_as_json(capsys, tmp_path, spec_file):

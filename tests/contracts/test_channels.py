@@ -111,7 +111,11 @@ def test_captions_say_the_same_of_every_other_channel(name):
 def facts(captions, i, without):
     """What a caption says: (of what, what), the order aside."""
     one = captions[i : i + 1]
-    spans = one.encode_spans() if hasattr(one, "encode_spans") else MODALITIES.get("caption").encode(one)["caption_spans"].to_pylist()[0]
+    spans = (
+        one.encode_spans()
+        if hasattr(one, "encode_spans")
+        else MODALITIES.get("caption").encode(one)["caption_spans"].to_pylist()[0]
+    )
     return sorted((s["refers_to"], s["value"]) for s in spans if s["refers_to"] not in without)
 
 

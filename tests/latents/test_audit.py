@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 from scipy.stats.contingency import association
+from tests.worlds import world
 
 from spurgen.latents.audit import audit, cramers_v, mutual_information_bits, wilson
 from spurgen.latents.sample import sample
-from tests.worlds import world
 
 
 def test_mutual_information_by_hand():

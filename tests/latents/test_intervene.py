@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.worlds import world
 
 from spurgen.errors import SpurgenError, UnknownName
 from spurgen.latents import intervene
 from spurgen.latents.sample import sample
-from tests.worlds import world
 
 SPEC = world(rows=3000)
 ROWS = sample(SPEC)
@@ -53,7 +53,10 @@ def test_shuffle_is_uniform_own_value_included_and_repeatable():
 
 def test_a_rows_draw_does_not_depend_on_the_rows_beside_it():
     some = ROWS.take([5, 17, 2])
-    assert intervene.shuffle(some, SPEC, "hue").to_pylist() == intervene.shuffle(ROWS, SPEC, "hue").take([5, 17, 2]).to_pylist()
+    assert (
+        intervene.shuffle(some, SPEC, "hue").to_pylist()
+        == intervene.shuffle(ROWS, SPEC, "hue").take([5, 17, 2]).to_pylist()
+    )
 
 
 def test_align_and_conflict():
@@ -95,7 +98,7 @@ def test_names_are_checked():
         intervene.shuffle(ROWS, SPEC, "hues")
     with pytest.raises(UnknownName, match="did you mean 'green'"):
         intervene.fix(ROWS, SPEC, "hue", "gren")
-    with pytest.raises(SpurgenError, match="there is no row|has no row 9999"):
+    with pytest.raises(SpurgenError, match="has no row 9999"):
         intervene.set_cell(ROWS, SPEC, 9999, "hue", "red")
     with pytest.raises(SpurgenError, match="has no column 'hue'"):
         intervene.fix(ROWS.drop_columns(["hue"]), SPEC, "hue", "red")

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.worlds import world
 
 from spurgen.errors import SpurgenError
 from spurgen.latents import sample as sampling
@@ -15,7 +16,6 @@ from spurgen.latents.sample import Plan, sample
 from spurgen.parts import Choice, Constant
 from spurgen.spec import load, presets
 from spurgen.spec.tables import coupling, table
-from tests.worlds import world
 
 NOISE = {"core": 0.3, "label": 0.2, "signal": {"hue": 0.25}, "annotation": {"hue": 0.1, "background": 0.5}}
 
@@ -87,7 +87,9 @@ def test_presets_hold_what_they_ask(name):
     found = audit(sample(spec), spec)
     assert found.largest_miss <= 1
     assert all(a.low <= a.achieved <= a.high for a in found.alignments)
-    assert all(abs(a.asked - a.achieved) <= len(spec.classes) * len(spec.values(a.channel)) / a.rows for a in found.alignments)
+    assert all(
+        abs(a.asked - a.achieved) <= len(spec.classes) * len(spec.values(a.channel)) / a.rows for a in found.alignments
+    )
 
 
 def test_every_environment_equally_often_in_spurgen_image():
@@ -104,8 +106,13 @@ def test_every_environment_equally_often_in_spurgen_image():
 
 @pytest.mark.parametrize("mode", ["quota", "iid"])
 def test_what_is_sampled_is_contained(mode):
-    spec = world(sampling=mode, environments__even__hue={"coupling": "table", "probabilities": {
-        "mug": {"red": 1.0}, "heart": {"green": 0.5, "blue": 0.5}, "star": {"pink": 1.0}}})
+    spec = world(
+        sampling=mode,
+        environments__even__hue={
+            "coupling": "table",
+            "probabilities": {"mug": {"red": 1.0}, "heart": {"green": 0.5, "blue": 0.5}, "star": {"pink": 1.0}},
+        },
+    )
     rows = sample(spec, 2000)
     label = rows.column("label").combine_chunks().indices.to_numpy()
     for environment in spec.environments:
@@ -158,7 +165,12 @@ def test_noise_leaves_the_other_columns_alone():
     share = {n: 1 - noisy.column(n).null_count / 6000 for n in ("label_shown", "hue_shown")}
     # shares of 6000 rows have an SD below .0065
     assert abs(share["label_shown"] - 0.3) < 0.033 and abs(share["hue_shown"] - 0.25) < 0.033
-    wrong = np.mean([a != b for a, b in zip(noisy.column("label").to_pylist(), noisy.column("label_annotated").to_pylist(), strict=True)])
+    wrong = np.mean(
+        [
+            a != b
+            for a, b in zip(noisy.column("label").to_pylist(), noisy.column("label_annotated").to_pylist(), strict=True)
+        ]
+    )
     assert abs(wrong - 0.2) < 0.033
 
 

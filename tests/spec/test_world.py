@@ -1,11 +1,11 @@
 """Specs: what is wrong is one sentence with the path of the field and the nearest name; what is right survives TOML."""
 
 import pytest
+from tests.worlds import small, world
 
 from spurgen.errors import SpecError, SpurgenError, UnknownName
 from spurgen.latents.sample import Plan
 from spurgen.spec import World, load, preset_text, presets
-from tests.worlds import small, world
 
 ALIGNED = {"coupling": "aligned", "p": 0.9}
 
@@ -27,7 +27,10 @@ WRONG = [
     ({"splits": {}}, "^splits: is empty"),
     ({"splits__train__share": 0.5}, "^splits: the shares sum to 0.75; they must sum to 1"),
     ({"splits__train__share": -0.1}, "^splits.train.share: is -0.1; it must be above 0"),
-    ({"splits__train__environments": ["storng"]}, "^splits.train.environments: there is no environment 'storng'.*'strong'"),
+    (
+        {"splits__train__environments": ["storng"]},
+        "^splits.train.environments: there is no environment 'storng'.*'strong'",
+    ),
     ({"splits__train__environments": []}, "^splits.train.environments: is empty"),
     ({"splits__train__environments": ["weak", "weak"]}, "^splits.train.environments: names 'weak' twice"),
     ({"channels__bakground": {}}, "^channels.bakground: there is no channel 'bakground'; did you mean 'background'"),
@@ -37,23 +40,59 @@ WRONG = [
     ({"channels__hue__aligned": {"mug": "purple"}}, "^channels.hue.aligned: there is no value 'purple'"),
     ({"channels__label": {"values": {"a": {}}}}, "^channels.label: 'label' is a column of every table"),
     ({"channels__tint": {"values": {"a": {"hue_degrees": 5}}}}, "^channels.tint: sets the trait 'hue_degrees'.*'hue'"),
-    ({"channels__tint": {"values": {"a": {"hue_degreez": 5}}}}, "^channels.tint.values.a.hue_degreez: there is no trait"),
+    (
+        {"channels__tint": {"values": {"a": {"hue_degreez": 5}}}},
+        "^channels.tint.values.a.hue_degreez: there is no trait",
+    ),
     ({"channels__tint": {"values": {"a": {}}}}, "^channels.tint: shows in none of the modalities"),
-    ({"channels__tilt": {"values": {"a": {"pose_roll_degrees": "up"}}}}, "tilt.values.a.pose_roll_degrees: is 'up'; it must be a finite"),
-    ({"channels__tilt": {"values": {"a": {"pose_roll_degrees": 9}, "b": {"shadow": "hard"}}}}, "does not set pose_roll_degrees"),
-    ({"channels__tint": {"values": {"a": {"material": "mat"}}}}, "^channels.tint.values.a.material.*did you mean 'matte'"),
+    (
+        {"channels__tilt": {"values": {"a": {"pose_roll_degrees": "up"}}}},
+        "tilt.values.a.pose_roll_degrees: is 'up'; it must be a finite",
+    ),
+    (
+        {"channels__tilt": {"values": {"a": {"pose_roll_degrees": 9}, "b": {"shadow": "hard"}}}},
+        "does not set pose_roll_degrees",
+    ),
+    (
+        {"channels__tint": {"values": {"a": {"material": "mat"}}}},
+        "^channels.tint.values.a.material.*did you mean 'matte'",
+    ),
     ({"environments": {}}, "^environments: is empty"),
     ({"environments__weak__hu": ALIGNED}, "^environments.weak: there is no channel 'hu'; did you mean 'hue'"),
-    ({"environments__weak__hue": {"coupling": "alined", "p": 1.0}}, "^environments.weak.hue: there is no coupling 'alined'.*'aligned'"),
+    (
+        {"environments__weak__hue": {"coupling": "alined", "p": 1.0}},
+        "^environments.weak.hue: there is no coupling 'alined'.*'aligned'",
+    ),
     ({"environments__weak__hue": {"p": 1.0}}, "^environments.weak.hue: needs a coupling"),
-    ({"environments__weak__hue": {"coupling": "aligned", "p": 1.5}}, "^environments.weak.hue.p: is 1.5; it must be at most 1"),
-    ({"environments__weak__hue": {"coupling": "aligned", "p": "high"}}, "^environments.weak.hue.p: is 'high'; it must be a number"),
-    ({"environments__weak__hue": {"coupling": "aligned", "q": 1.0}}, "^environments.weak.hue.q: is not a field.*(did you mean|known here)"),
+    (
+        {"environments__weak__hue": {"coupling": "aligned", "p": 1.5}},
+        "^environments.weak.hue.p: is 1.5; it must be at most 1",
+    ),
+    (
+        {"environments__weak__hue": {"coupling": "aligned", "p": "high"}},
+        "^environments.weak.hue.p: is 'high'; it must be a number",
+    ),
+    (
+        {"environments__weak__hue": {"coupling": "aligned", "q": 1.0}},
+        "^environments.weak.hue.q: is not a field.*(did you mean|known here)",
+    ),
     ({"environments__weak__hue": {"coupling": "aligned"}}, "^environments.weak.hue.p: is missing"),
-    ({"environments__weak__hue": {"coupling": "aligned", "p": [0.5]}}, "^environments.weak.hue.p: has 1 entries for 3 classes"),
-    ({"environments__weak__hue": {"coupling": "given", "channel": "lihgt", "p": 0.5}}, "^environments.weak.hue.channel: there is no channel"),
-    ({"environments__weak__hue": {"coupling": "given", "channel": "hue", "p": 0.5}}, "^environments.weak.hue: .*circle: hue → hue"),
-    ({"environments__strong__background": {"coupling": "given", "channel": "hue", "p": 0.5}}, "circle: background → hue → background"),
+    (
+        {"environments__weak__hue": {"coupling": "aligned", "p": [0.5]}},
+        "^environments.weak.hue.p: has 1 entries for 3 classes",
+    ),
+    (
+        {"environments__weak__hue": {"coupling": "given", "channel": "lihgt", "p": 0.5}},
+        "^environments.weak.hue.channel: there is no channel",
+    ),
+    (
+        {"environments__weak__hue": {"coupling": "given", "channel": "hue", "p": 0.5}},
+        "^environments.weak.hue: .*circle: hue → hue",
+    ),
+    (
+        {"environments__strong__background": {"coupling": "given", "channel": "hue", "p": 0.5}},
+        "circle: background → hue → background",
+    ),
     ({"nuisances": {"pose_yaw": 3.0}}, "^nuisances.pose_yaw: there is no trait 'pose_yaw'; did you mean"),
     ({"nuisances": {"hue_degrees": 3.0}}, "^nuisances.hue_degrees: follows channel 'hue'"),
     ({"nuisances": {"shape": "mug"}}, "^nuisances.shape: follows the class"),

@@ -123,6 +123,8 @@ def _show_groups(found: Audit, most: int = 16) -> None:
     counts = {(g.split, g.pattern): g.rows for g in found.groups}
     for pattern in patterns[:most]:
         rows.append((pattern, *(f"{counts.get((s, pattern), 0):,}" for s in found.splits)))
-    print_table("Groups: the channels that are aligned with the label", ("aligned", *found.splits), rows, tuple(found.splits))
+    print_table(
+        "Groups: the channels that are aligned with the label", ("aligned", *found.splits), rows, tuple(found.splits)
+    )
     if len(patterns) > most:
         click.echo(f"… and {len(patterns) - most} more groups (--json lists them all)\n")

@@ -55,7 +55,9 @@ def modalities() -> Listing:
     from spurgen.spec.known import MODALITIES
 
     parts = [MODALITIES.get(name) for name in MODALITIES.names()]
-    return [{"name": p.name, "version": p.version, "traits": [t.name for t in p.traits], "about": p.about} for p in parts]
+    return [
+        {"name": p.name, "version": p.version, "traits": [t.name for t in p.traits], "about": p.about} for p in parts
+    ]
 
 
 def exports() -> Listing:

@@ -176,9 +176,7 @@ def _dependences(spec: World, split: str, label: NDArray[Any], codes: dict[str, 
 
 def _giveaway(spec: World, split: str, name: str, label: NDArray[Any], codes: NDArray[Any]) -> Giveaway:
     counts = crosstab(label, len(spec.classes), codes, len(spec.values(name)))
-    return Giveaway(
-        split, name, float(counts.max(0).sum() / counts.sum()), float(counts.sum(1).max() / counts.sum())
-    )
+    return Giveaway(split, name, float(counts.max(0).sum() / counts.sum()), float(counts.sum(1).max() / counts.sum()))
 
 
 def _groups(spec: World, split: str, label: NDArray[Any], codes: dict[str, NDArray[Any]]) -> list[Group]:

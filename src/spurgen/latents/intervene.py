@@ -51,7 +51,8 @@ def conflict(table: pa.Table, spec: World, channels: Channels = None, seed: int 
         options = [np.unique(aligned[aligned != own]) for own in aligned]
         if any(o.size == 0 for o in options):
             raise SpurgenError(
-                f"channel {channel!r} cannot conflict: all classes share the attribute {spec.values(channel)[aligned[0]]!r}"
+                f"channel {channel!r} cannot conflict: "
+                f"all classes share the attribute {spec.values(channel)[aligned[0]]!r}"
             )
         width = max(o.size for o in options)
         padded = np.array([np.resize(o, width) for o in options])

@@ -107,8 +107,9 @@ class Plan:
         for name, distribution in self._nuisances.items():
             if not isinstance(distribution, Constant):
                 drawn = distribution.sample(seeds.uniform(self.seed, f"nuisance/{name}", ids))
-                is_choice = isinstance(distribution, Choice)
-                columns[name] = _coded(drawn, distribution.names) if is_choice else pa.array(drawn)
+                columns[name] = (
+                    _coded(drawn, distribution.names) if isinstance(distribution, Choice) else pa.array(drawn)
+                )
         return pa.table(columns)
 
     def _quota(self, ids: Ids) -> tuple[Any, Any, Any, dict[str, NDArray[np.int32]]]:

@@ -1,4 +1,4 @@
-"""Which rows a person should see of a dataset, laid out: a contact sheet by class and split, strips of counterfactuals."""
+"""Which rows a person should see of a dataset, laid out: a contact sheet, strips of counterfactuals."""
 
 from __future__ import annotations
 

@@ -40,7 +40,9 @@ def sheet(rows: Sequence[Row], title: str = "", tile_px: int = 112) -> Image.Ima
     """All rows on one page. Small pictures are enlarged by whole factors, so that pixels stay pixels."""
     from PIL import Image, ImageDraw
 
-    label_px = max((_width(r.label, 14) for r in rows if r.label), default=0) + (12 if any(r.label for r in rows) else 0)
+    label_px = max((_width(r.label, 14) for r in rows if r.label), default=0) + (
+        12 if any(r.label for r in rows) else 0
+    )
     widest = max((len(r.tiles) for r in rows), default=1)
     probe = ImageDraw.Draw(Image.new("RGB", (1, 1)))
     width = max(2 * GAP_PX + label_px + widest * (tile_px + GAP_PX), _width(title, 18) + 2 * GAP_PX)

@@ -184,7 +184,9 @@ class Given(_Coupling):
     coupling: Literal["given"]
     channel: str = Field(description="The channel to follow.")
     p: Probability | None = Field(None, description="P(mapped attribute | attribute of the other channel).")
-    map: dict[str, str] = Field({}, description="Attribute of the other channel -> attribute; by position unless given.")
+    map: dict[str, str] = Field(
+        {}, description="Attribute of the other channel -> attribute; by position unless given."
+    )
     probabilities: dict[str, dict[str, Probability]] = Field(
         {}, description="Instead of p and map: attribute of the other channel -> attribute -> probability."
     )

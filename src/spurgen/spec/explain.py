@@ -40,11 +40,11 @@ def _path(finding: Any, data: Any) -> tuple[str, ...]:
     out: list[str] = []
     *outer, last = finding["loc"] or ("",)
     for step in outer:
-        if isinstance(data, dict) and step in data or isinstance(data, list) and step in range(len(data)):
+        if (isinstance(data, dict) and step in data) or (isinstance(data, list) and step in range(len(data))):
             out.append(str(step))
             data = data[step]
     real = isinstance(data, dict) and (last in data or finding["type"] == "missing")
-    if real or isinstance(data, list) and isinstance(last, int):
+    if real or (isinstance(data, list) and isinstance(last, int)):
         out.append(str(last))
     return tuple(out)
 
@@ -66,9 +66,14 @@ def _sentence(finding: Any, model: type[BaseModel]) -> str:
         hint = f"did you mean {close!r}?" if close else f"known: {', '.join(COUPLINGS)}"
         return f"there is no coupling {tag!r}; {hint}"
     if kind == "union_tag_not_found":
-        return f"needs a coupling, for example {{ coupling = \"aligned\", p = 0.9 }}; known: {', '.join(COUPLINGS)}"
+        return f'needs a coupling, for example {{ coupling = "aligned", p = 0.9 }}; known: {", ".join(COUPLINGS)}'
     if kind in ("greater_than_equal", "less_than_equal", "greater_than", "less_than"):
-        sign = {"greater_than_equal": "at least", "less_than_equal": "at most", "greater_than": "above", "less_than": "below"}
+        sign = {
+            "greater_than_equal": "at least",
+            "less_than_equal": "at most",
+            "greater_than": "above",
+            "less_than": "below",
+        }
         limit = next(iter(context.values()))
         return f"is {_show(value)}; it must be {sign[kind]} {limit:g}"
     if kind == "literal_error":

@@ -142,7 +142,8 @@ def _check_traits(spec: World) -> None:
         for trait in {t for v in channel.values.values() for t in v.traits}:
             if trait in owner:
                 raise SpecError(
-                    f"channels.{name}", f"sets the trait {trait!r}, which already follows {owner[trait]}; drop one of the two"
+                    f"channels.{name}",
+                    f"sets the trait {trait!r}, which already follows {owner[trait]}; drop one of the two",
                 )
             owner[trait] = f"channel {name!r}"
         shown = bool(channel.says) and "caption" in spec.modalities
@@ -158,7 +159,8 @@ def _check_traits(spec: World) -> None:
         if not shown:
             raise SpecError(
                 f"channels.{name}",
-                f"shows in none of the modalities {', '.join(spec.modalities)}; add a modality that it changes, or drop it",
+                f"shows in none of the modalities {', '.join(spec.modalities)}; "
+                "add a modality that it changes, or drop it",
             )
         _check_every_value_sets(name, channel, known)
     for trait in spec.nuisances:
@@ -173,7 +175,8 @@ def _check_every_value_sets(name: str, channel: Channel, known: Mapping[str, Tra
             for attribute, value in channel.values.items():
                 if trait not in value.traits:
                     raise SpecError(
-                        f"channels.{name}.values.{attribute}", f"does not set {trait}, which the channel's other values set"
+                        f"channels.{name}.values.{attribute}",
+                        f"does not set {trait}, which the channel's other values set",
                     )
 
 
@@ -188,7 +191,7 @@ def _check_setting(path: str, trait: Trait, setting: Any) -> None:
         if names and setting not in names:
             raise SpecError(path, unknown(trait.name.replace("_", " "), setting, names))
         return
-    if isinstance(setting, str) or isinstance(setting, bool) or not math.isfinite(setting):
+    if isinstance(setting, str | bool) or not math.isfinite(setting):
         raise SpecError(path, f"is {setting!r}; it must be a finite number")
     if isinstance(trait.distribution, Integers) and setting != int(setting):
         raise SpecError(path, f"is {setting!r}; it must be a whole number")
@@ -208,7 +211,9 @@ def nuisances(spec: World) -> dict[str, Distribution]:
         out[name] = _restricted(f"nuisances.{name}", traits[name], given)
     for name in out:
         if name in spec.channels or name in RESERVED:
-            raise SpecError(f"channels.{name}", "has the name of a trait that varies on its own; call it something else")
+            raise SpecError(
+                f"channels.{name}", "has the name of a trait that varies on its own; call it something else"
+            )
     return out
 
 

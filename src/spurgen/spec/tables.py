@@ -36,7 +36,9 @@ def order(spec: World, environment: str) -> list[str]:
         while name is not None and name not in done:
             if name in chain:
                 circle = " → ".join([*chain[chain.index(name) :], name])
-                raise SpecError(f"environments.{environment}.{name}", f"channels follow one another in a circle: {circle}")
+                raise SpecError(
+                    f"environments.{environment}.{name}", f"channels follow one another in a circle: {circle}"
+                )
             chain.append(name)
             name = coupling(spec, environment, name).follows
         done += reversed(chain)

@@ -86,7 +86,9 @@ class World(BaseModel):
         "'iid': independent draws; the first n rows stay the same when more rows are asked for.",
     )
     modalities: list[Name] = Field(["image", "caption"], description="What is drawn of each row.")
-    splits: dict[Name, SplitSpec] = Field(min_length=1, description="Parts of the data: share and environments of each.")
+    splits: dict[Name, SplitSpec] = Field(
+        min_length=1, description="Parts of the data: share and environments of each."
+    )
     channels: dict[Name, ChannelSpec] = Field({}, description="The factors under control.")
     environments: dict[Name, dict[str, Coupling]] = Field(
         min_length=1, description="Name -> channel -> coupling; channels left out are uniform."
