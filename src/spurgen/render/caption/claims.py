@@ -52,7 +52,7 @@ def _wrong(rows: Rows, spoken: Mapping[str, Word]) -> dict[str, NDArray[np.bool_
     if not isinstance(claim, Coded):
         raise SpecError("nuisances.claim", "must be the name of a claim, such as 'truthful'")
     known = {TRUTHFUL, WRONG + OBJECT, *(WRONG + name for name in spoken)}
-    out = {}
+    out: dict[str, NDArray[np.bool_]] = {}
     for code, name in enumerate(claim.names):
         if name not in known:
             raise SpecError(
@@ -60,7 +60,7 @@ def _wrong(rows: Rows, spoken: Mapping[str, Word]) -> dict[str, NDArray[np.bool_
             )
         if name != TRUTHFUL:
             thing = name.removeprefix(WRONG)
-            out[thing] = out.get(thing, False) | (claim.codes == code)
+            out[thing] = out.get(thing, np.False_) | (claim.codes == code)
     return out
 
 

@@ -75,7 +75,7 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def _encode_part(pictures: Pictures) -> list[bytes]:
-    from spurgen.render.image import _deflate  # numba is slow to import
+    from spurgen.render.image import _bits, _deflate  # numba is slow to import
 
     n, height, width = pictures.shape[:3]
     pixel = 3 if pictures.ndim == 4 else 1
@@ -86,7 +86,7 @@ def _encode_part(pictures: Pictures) -> list[bytes]:
     )
     head = np.frombuffer(_SIGNATURE + header + b"\0\0\0\0IDAT", np.uint8)
     tail = np.frombuffer(_chunk(b"IEND", b""), np.uint8)
-    scratch = np.zeros(size + _deflate.SLACK, np.uint8)
+    scratch = np.zeros(size + _bits.SLACK, np.uint8)
     segments = np.empty((size // 8 + 2, 2), np.uint64)
     out = np.empty(n * _deflate.capacity(size, len(head) + len(tail)), np.uint8)
     sizes = np.empty(n, np.int64)
