@@ -1,0 +1,62 @@
+# What one does here: make demo | test | bench | docs | lint | format. Each sets up $(VENV) first where that is needed.
+#
+#   make test VENV=/tmp/venv        another environment
+#   make test PYTEST="-q -k png"    other arguments for pytest
+#   make demo PYTHON=python3.13     another Python for a new environment
+
+VENV ?= .venv
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && echo $$p && break; done)
+PYTEST ?= -q -n auto
+DEMO ?= demo
+BIN = $(VENV)/bin
+STAMP = $(VENV)/.spurgen-installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test bench docs lint format install clean
+
+help:
+	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
+
+install: $(STAMP)
+
+# torch comes first and by itself, so that a build for CPUs that is already there is kept.
+$(STAMP): pyproject.toml constraints.txt
+	@test -x $(BIN)/python || test -n "$(PYTHON)" || \
+		{ echo "SpurGen needs Python 3.11, 3.12 or 3.13; install one, or name it: make PYTHON=…" >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt torch==2.13.0
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,dev]'
+	@touch $@
+
+# A small dataset, what it holds, and one row with one channel changed.
+demo: $(STAMP)
+	mkdir -p $(DEMO)
+	$(BIN)/spurgen generate quick/v1 --out $(DEMO)/quick
+	$(BIN)/spurgen inspect $(DEMO)/quick --out $(DEMO)/sheet.png
+	$(BIN)/spurgen counterfactual $(DEMO)/quick --row 0 --channel background --out $(DEMO)/strip.png
+	$(BIN)/spurgen verify $(DEMO)/quick
+	@echo "Look at $(DEMO)/sheet.png and $(DEMO)/strip.png."
+
+test: $(STAMP)
+	$(BIN)/python -m pytest $(PYTEST)
+
+lint: $(STAMP)
+	$(BIN)/ruff check src tests bench docs
+	$(BIN)/ruff format --check src tests bench docs
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(STAMP)
+	$(BIN)/ruff check --fix-only --quiet src tests bench docs
+	$(BIN)/ruff format src tests bench docs
+
+bench: $(STAMP)
+	mkdir -p bench/results
+	$(BIN)/python bench/png.py --json bench/results/png.json
+
+docs: $(STAMP)
+	$(BIN)/python docs/build_reference.py
+
+clean:
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
