@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from PIL import Image
 from tests.worlds import small
 
 from spurgen.cli import VERBS, main
@@ -18,6 +19,11 @@ def run(capsys, *words):
     out, err = capsys.readouterr()
     assert "Traceback" not in err
     return end.value.code or 0, out, err
+
+
+def width_px(path):
+    with Image.open(path) as picture:
+        return picture.width
 
 
 @pytest.fixture(scope="module")
@@ -126,11 +132,9 @@ def test_generate_tells_what_it_did_as_json(capsys, tmp_path, spec_file):
 
 
 def test_inspect(capsys, tmp_path, dataset):
-    from PIL import Image
-
     code, out, _ = run(capsys, "inspect", dataset, "--out", tmp_path / "sheet.png")
     assert code == 0 and "asked" in out and "achieved" in out and "background+hue" in out
-    assert Image.open(tmp_path / "sheet.png").size[0] > 300
+    assert width_px(tmp_path / "sheet.png") > 300
     code, out, _ = run(capsys, "inspect", "quick/v1", "--rows", 600, "--json")
     assert code == 0 and json.loads(out)["rows"] == 600
     code, _, err = run(capsys, "inspect", dataset, "--rows", 5)
@@ -138,11 +142,9 @@ def test_inspect(capsys, tmp_path, dataset):
 
 
 def test_counterfactual(capsys, tmp_path, dataset):
-    from PIL import Image
-
     code, out, _ = run(capsys, "counterfactual", dataset, "--row", 5, "--channel", "hue", "--out", tmp_path / "s.png")
     assert code == 0 and out.count("*") == 1 and "pink" in out
-    assert Image.open(tmp_path / "s.png").size[0] > 300
+    assert width_px(tmp_path / "s.png") > 300
     code, out, _ = run(capsys, "counterfactual", dataset, "--row", 5, "--json")
     answer = json.loads(out)
     assert set(answer["channels"]) == {"background", "hue"}

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from spurgen.errors import SpecError, nearest
 from spurgen.spec.coupling import COUPLINGS
+from spurgen.spec.toml import key
 
 _TYPES = {
     "string": "a string",
@@ -32,7 +33,7 @@ def spec_error(error: ValidationError, model: type[BaseModel], data: Any, prefix
     here = [f for p, f in findings if p == path]
     telling = [f for f in here if not f["type"].endswith(("_type", "_parsing"))]
     message = _sentence(telling[0], model) if telling else _wrong_type(here)
-    return SpecError(".".join((*prefix, *path)), message)
+    return SpecError(".".join((*prefix, *map(key, path)))[:200], message)
 
 
 def _path(finding: Any, data: Any) -> tuple[str, ...]:
@@ -92,9 +93,9 @@ def _sentence(finding: Any, model: type[BaseModel]) -> str:
 
 
 def _unknown_key(finding: Any, model: type[BaseModel]) -> str:
-    key = str(finding["loc"][-1])
+    name = str(finding["loc"][-1])
     known = _fields_at(finding["loc"][:-1], model)
-    close = nearest(key, known)
+    close = nearest(name, known)
     hint = f"did you mean {close!r}?" if close else f"known here: {', '.join(known)}" if known else "remove it"
     return f"is not a field of the spec; {hint}"
 

@@ -50,8 +50,8 @@ def _lines(table: dict[str, Any], path: tuple[str, ...]) -> list[str]:
     # all tables of a table in one style, so that their order survives: rows depend on it
     tables = {k: v for k, v in table.items() if isinstance(v, dict)}
     inner = {} if path and all(map(_is_leaf, tables.values())) else tables
-    plain = [f"{_key(k)} = {_value(v)}" for k, v in table.items() if k not in inner]
-    head = [f"[{'.'.join(map(_key, path))}]"] if path and (plain or not inner) else []
+    plain = [f"{key(k)} = {_value(v)}" for k, v in table.items() if k not in inner]
+    head = [f"[{'.'.join(map(key, path))}]"] if path and (plain or not inner) else []
     out = [*head, *plain, ""] if head or plain else []
     for name, value in inner.items():
         out += _lines(value, (*path, name))
@@ -63,7 +63,8 @@ def _is_leaf(table: dict[str, Any]) -> bool:
     return len(table) <= 4 and all(not isinstance(v, dict) or (len(v) <= 4 and _is_leaf(v)) for v in table.values())
 
 
-def _key(name: str) -> str:
+def key(name: str) -> str:
+    """A key as it stands in a TOML file: quoted where it must be."""
     return name if _BARE.fullmatch(name) else _text(name)
 
 
@@ -80,6 +81,6 @@ def _value(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
     if isinstance(value, dict):
-        inside = ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items())
+        inside = ", ".join(f"{key(k)} = {_value(v)}" for k, v in value.items())
         return f"{{ {inside} }}" if inside else "{}"
     return repr(value)
