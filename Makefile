@@ -57,6 +57,7 @@ bench: $(STAMP)
 
 docs: $(STAMP)
 	$(BIN)/python docs/build_reference.py
+	$(BIN)/python docs/build_pages.py
 
 clean:
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
