@@ -69,9 +69,10 @@ def column_codes(table: pa.Table, name: str, names: Any, allow_null: bool = Fals
 
 
 def _column(table: pa.Table, name: str) -> Any:
-    if name not in table.column_names:
+    at = table.schema.get_field_index(name)
+    if at < 0:
         raise DataError(f"the table has no column {name!r}, which the spec says it has")
-    return table.column(name)
+    return table.column(at)
 
 
 def _trait(
