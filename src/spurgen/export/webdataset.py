@@ -6,6 +6,7 @@ import io
 import json
 import tarfile
 from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,17 +23,12 @@ def write(dataset: Dataset, out: Path, tick: Tick) -> None:
     names = class_names(dataset)
     codes = {name: i for i, name in enumerate(names["label"])}
     for split in dataset.splits:
-        tar = None
-        for position, row in enumerate(rows(dataset, split, tick)):
-            if position % ROWS_PER_TAR == 0:
-                if tar is not None:
-                    tar.close()
-                name = f"{safe(split)}-{position // ROWS_PER_TAR:06d}.tar"
-                tar = tarfile.open(out / name, "w", format=tarfile.USTAR_FORMAT)  # noqa: SIM115
-            for ending, content in _files(dataset, row, codes):
-                _add(tar, f"{row['row_id']:08d}.{ending}", content)
-        if tar is not None:
-            tar.close()
+        stream = rows(dataset, split, tick)
+        for number, first in enumerate(stream):
+            with tarfile.open(out / f"{safe(split)}-{number:06d}.tar", "w", format=tarfile.USTAR_FORMAT) as tar:
+                for row in chain([first], islice(stream, ROWS_PER_TAR - 1)):
+                    for ending, content in _files(dataset, row, codes):
+                        _add(tar, f"{row['row_id']:08d}.{ending}", content)
     (out / "classes.json").write_text(json.dumps(names, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
