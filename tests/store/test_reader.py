@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,13 @@ def test_rows_come_in_the_order_asked_for(built: Path) -> None:
     assert ds.rows([200, 3, 3, 150])["row_id"].to_pylist() == [200, 3, 3, 150]
     assert ds.row(17)["row_id"].to_pylist() == [17]
     assert ds.rows([]).num_rows == 0
+
+
+def test_it_travels_to_other_processes(built: Path) -> None:
+    ds = open_dataset(built)
+    ds.table()
+    again = pickle.loads(pickle.dumps(ds))
+    assert (again.batch("blot", [7]) == ds.batch("blot", [7])).all()
 
 
 def test_counterfactuals(built: Path) -> None:

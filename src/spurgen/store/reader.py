@@ -45,6 +45,9 @@ class Dataset:
     def __len__(self) -> int:
         return self.manifest.totals.rows
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Dataset, (self.directory,)  # other processes open the files themselves
+
     def __repr__(self) -> str:
         splits = ", ".join(f"{name} {rows:,}" for name, rows in self.splits.items())
         return f"<Dataset {self.manifest.spec_id} seed {self.seed} at {str(self.directory)!r}: {splits}>"
@@ -171,7 +174,8 @@ class Dataset:
         found = self._open_files.get(record.file)
         if found is None:
             try:
-                found = pq.ParquetFile(self.directory / record.file, memory_map=True)
+                # not memory-mapped: hardly slower, and a file cut short meanwhile is an error, not a crash
+                found = pq.ParquetFile(self.directory / record.file)
             except (OSError, pa.ArrowException) as error:
                 raise DataError(f"cannot read {self.directory / record.file}; {_VERIFY}") from error
             rows = found.metadata.num_rows
