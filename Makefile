@@ -13,7 +13,7 @@ BIN = $(VENV)/bin
 STAMP = $(VENV)/.spurgen-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench docs lint format install clean
+.PHONY: help demo test bench docs lint style types layers format install clean
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
@@ -41,10 +41,16 @@ demo: $(STAMP)
 test: $(STAMP)
 	$(BIN)/python -m pytest $(PYTEST)
 
-lint: $(STAMP)
+lint: style types layers
+
+style: $(STAMP)
 	$(BIN)/ruff check src tests bench docs
 	$(BIN)/ruff format --check src tests bench docs
+
+types: $(STAMP)
 	$(BIN)/mypy
+
+layers: $(STAMP)
 	$(BIN)/lint-imports
 
 format: $(STAMP)
