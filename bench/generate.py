@@ -31,7 +31,10 @@ def main() -> None:
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     best = min(results, key=lambda r: r["seconds"])
-    print(json.dumps({"machine": machine(), "runs": [r["seconds"] for r in results], "best": best}, indent=1))
+    found = json.dumps({"machine": machine(), "runs": [r["seconds"] for r in results], "best": best}, indent=1)
+    print(found)
+    if options.json:
+        options.json.write_text(found)
 
 
 def arguments() -> argparse.Namespace:
@@ -42,6 +45,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--runs", type=int, default=1)
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     parser.add_argument("--dir", help="where to write; a temporary directory unless given")
+    parser.add_argument("--json", type=Path)
     parser.add_argument("--million", action="store_true", help="one million rows at 32 px")
     options = parser.parse_args()
     if options.million:
