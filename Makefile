@@ -60,6 +60,7 @@ format: $(STAMP)
 bench: $(STAMP)
 	mkdir -p bench/results
 	$(BIN)/python bench/png.py --json bench/results/png.json
+	$(BIN)/python bench/caption.py --json bench/results/caption.json
 
 docs: $(STAMP)
 	$(BIN)/python docs/build_reference.py
