@@ -59,7 +59,7 @@ format: $(STAMP)
 
 bench: $(STAMP)
 	mkdir -p bench/results
-	$(BIN)/python bench/png.py --json bench/results/png.json
+	$(BIN)/python bench/run.py
 	$(BIN)/python bench/caption.py --json bench/results/caption.json
 
 docs: $(STAMP)
