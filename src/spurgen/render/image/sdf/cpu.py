@@ -28,7 +28,7 @@ from spurgen.render.image.sdf.lanes import (
     tile_columns,
     tile_rows,
 )  # fmt: skip
-from spurgen.render.image.sdf.overlay import coat, to_level, to_mask
+from spurgen.render.image.sdf.overlay import coat, to_level, to_mask, uncoated
 from spurgen.render.image.sdf.params import Traits, pack
 from spurgen.render.image.sdf.scene import trace
 
@@ -47,10 +47,11 @@ def draw_tiles(p, out, masks, seconds, depths, size, truth):
             px = numba.float32(x) + tile_columns()
             py = numba.float32(y) + tile_rows()
             red, green, blue, first, second, depth = trace(p, px, py, edge)
-            red, green, blue, stays = coat(p, px, py, edge, red, green, blue)
+            red, green, blue = coat(p, px, py, edge, red, green, blue)
             first_pixel = y * size + x
             store_colours(out, first_pixel * 3, size * 3, to_level(red), to_level(green), to_level(blue))
             if truth:
+                stays = uncoated(p, px, py, edge)
                 store_bytes(masks, first_pixel, size, to_mask(first * stays))
                 store_bytes(seconds, first_pixel, size, to_mask(second * stays))
                 store_floats(depths, first_pixel, size, depth)
@@ -64,12 +65,13 @@ def draw_pixels(p, out, masks, seconds, depths, size, truth):
         for x in range(size):
             px, py = numba.float32(x), numba.float32(y)
             red, green, blue, first, second, depth = trace(p, px, py, edge)
-            red, green, blue, stays = coat(p, px, py, edge, red, green, blue)
+            red, green, blue = coat(p, px, py, edge, red, green, blue)
             i = y * size + x
             out[i * 3] = numba.uint8(to_level(red))
             out[i * 3 + 1] = numba.uint8(to_level(green))
             out[i * 3 + 2] = numba.uint8(to_level(blue))
             if truth:
+                stays = uncoated(p, px, py, edge)
                 masks[i] = numba.uint8(to_mask(first * stays))
                 seconds[i] = numba.uint8(to_mask(second * stays))
                 depths[i] = depth
@@ -165,7 +167,7 @@ def draw_rows(
         compiled(pack(cut(traits, rows)), out[rows], masks[own], seconds[own], depths[own], size, truth)
 
     starts = range(0, n, step)
-    if workers == 1 or len(starts) == 1:
+    if workers == 1 or len(starts) <= 1:
         for start in starts:
             draw_slice(start)
     else:

@@ -104,30 +104,55 @@ def sensed(p, px, py, size, red, green, blue):
 
 
 @scene
+def stamp(p, px, py, size):
+    """(coverage of the watermark, coverage of its halo) at a pixel."""
+    start = f32(0.7) * size
+    near = (px > start) & (py > start)
+    cover = px * ZERO
+    halo = cover
+    if any_ray(near):
+        share = ONE / size
+        x = ((px + HALF) * share - GLYPH_AT) * (ONE / GLYPH_RADIUS)
+        y = (GLYPH_AT - (py + HALF) * share) * (ONE / GLYPH_RADIUS)
+        cover, halo = watermark(numba.int32(p[at.WATERMARK]), x, y, GLYPH_RADIUS * size)
+        cover, halo = select(near, cover, ZERO), select(near, halo, ZERO)
+    return cover, halo
+
+
+@scene
+def border(p, px, py, size):
+    """(red, green, blue, coverage) of the frame at a pixel."""
+    share = ONE / size
+    return frame(numba.int32(p[at.FRAME]), (px + HALF) * share, (py + HALF) * share, size)
+
+
+@scene
 def coat(p, px, py, size, red, green, blue):
-    """Linear light to display levels with all that lies over the scene: (red, green, blue, what stays visible)."""
+    """Linear light to display levels, with all that lies over the scene."""
     red, green, blue = sqrt(unit(red)), sqrt(unit(green)), sqrt(unit(blue))
     if p[at.SENSOR] > ZERO:
         red, green, blue = sensed(p, px, py, size, red, green, blue)
-    stays = red * ZERO + ONE
-    share = ONE / size
     if p[at.FRAME] > ZERO:
-        r, g, b, cover = frame(numba.int32(p[at.FRAME]), (px + HALF) * share, (py + HALF) * share, size)
+        r, g, b, cover = border(p, px, py, size)
         red, green, blue = lay(red, r, cover), lay(green, g, cover), lay(blue, b, cover)
-        stays = ONE - cover
     if p[at.WATERMARK] > ZERO:
-        start = f32(0.7) * size
-        near = (px > start) & (py > start)
-        if any_ray(near):
-            x = ((px + HALF) * share - GLYPH_AT) * (ONE / GLYPH_RADIUS)
-            y = (GLYPH_AT - (py + HALF) * share) * (ONE / GLYPH_RADIUS)
-            cover, halo = watermark(numba.int32(p[at.WATERMARK]), x, y, GLYPH_RADIUS * size)
-            cover, halo = select(near, cover, ZERO), select(near, halo, ZERO)
-            red = mix(mix(red, f32(0.08), halo), f32(0.97), cover)
-            green = mix(mix(green, f32(0.08), halo), f32(0.97), cover)
-            blue = mix(mix(blue, f32(0.08), halo), f32(0.97), cover)
-            stays = stays * (ONE - halo) * (ONE - cover)
-    return red, green, blue, stays
+        cover, halo = stamp(p, px, py, size)
+        red = mix(mix(red, f32(0.08), halo), f32(0.97), cover)
+        green = mix(mix(green, f32(0.08), halo), f32(0.97), cover)
+        blue = mix(mix(blue, f32(0.08), halo), f32(0.97), cover)
+    return red, green, blue
+
+
+@scene
+def uncoated(p, px, py, size):
+    """The share of the scene that frame and watermark leave visible."""
+    stays = px * ZERO + ONE
+    if p[at.FRAME] > ZERO:
+        stays = ONE - border(p, px, py, size)[3]
+    if p[at.WATERMARK] > ZERO:
+        cover, halo = stamp(p, px, py, size)
+        stays = stays * (ONE - halo) * (ONE - cover)
+    return stays
 
 
 @scene

@@ -209,63 +209,80 @@ def _body(
 
 
 def _rectangles(out: NDArray[np.float32], base: int, camera: tuple[Vector, ...], light: Vector) -> None:
-    """Where in the picture a body and its shadow can be, from the corners of its box."""
-    p = out.astype(np.float64)
-    scale = p[:, base + at.SCALE]
-    hardness = p[:, at.HARDNESS]
-    shadow, seen = [], []
+    """Where in the picture a body and its shadow can be, from the box that holds it."""
+
+    def read(offset: int) -> Vector:
+        x, y, z = (out[:, base + offset + i].astype(np.float64) for i in range(3))
+        return x, y, z
+
+    scale, centre, middle, half = out[:, base + at.SCALE].astype(np.float64), read(at.CENTRE), read(at.BOX_CENTRE), read(at.BOX_HALF)
+    axes = tuple(read(at.TURN + 3 * i) for i in range(3))
+    at_world = tuple(centre[i] + scale * (axes[0][i] * middle[0] + axes[1][i] * middle[1] + axes[2][i] * middle[2])
+                     for i in range(3))  # fmt: skip
+    hardness = out[:, at.HARDNESS].astype(np.float64)
     soft = np.where(hardness > 0, 2.6 / np.maximum(hardness, 1.0), 0.0) + 0.04  # room for half shadows
-    no_floor = p[:, at.FLOOR_KIND] <= 0
-    for corner in range(8):
-        sign = [1.0 if corner >> i & 1 else -1.0 for i in range(3)]
-        for margin, points in ((0.06, seen), (soft, shadow)):
-            own = [p[:, base + at.BOX_CENTRE + i] + sign[i] * (p[:, base + at.BOX_HALF + i] + margin) for i in range(3)]
-            x, y, z = (
-                p[:, base + at.CENTRE + i]
-                + scale * (p[:, base + at.TURN + i] * own[0] + p[:, base + at.TURN + 3 + i] * own[1]
-                           + p[:, base + at.TURN + 6 + i] * own[2])
-                for i in range(3)
-            )  # fmt: skip
-            if points is seen:
-                points.append(_projected(camera, (x, y, z)))
-                continue
-            t = (z - WALL_Z) / np.maximum(light[2], 0.05)
-            points.append(_projected(camera, (x - light[0] * t, y - light[1] * t, z - light[2] * t)))
-            t = np.where(no_floor, t, (y - p[:, at.FLOOR_HEIGHT]) / np.maximum(light[1], 0.05))
-            points.append(_projected(camera, (x - light[0] * t, y - light[1] * t, z - light[2] * t)))
-    for offset, points in ((at.SEEN_IN, seen), (at.SHADOW_IN, shadow)):
-        u, v, ahead = (np.stack(column) for column in zip(*points, strict=True))
-        lost = ahead.min(0) < 0.5  # behind the camera: no rectangle
-        rectangle = (u.min(0), u.max(0), v.min(0), v.max(0))
-        put(out, base + offset, *(np.where(lost, far, side) for side, far in zip(rectangle, (-9, 9, -9, 9), strict=True)))
+    steep, high = np.maximum(light[2], 0.05), np.maximum(light[1], 0.05)
+    spans = [scale * (half[i] + 0.06) for i in range(3)]
+    put(out, base + at.SEEN_IN, *_rectangle(camera, at_world, [_times(axes[i], spans[i]) for i in range(3)]))
+    spans = [scale * (half[i] + soft) for i in range(3)]
+    sides = [_times(axes[i], spans[i]) for i in range(3)]
+    wall = _rectangle(camera, _along(at_world, light, (at_world[2] - WALL_Z) / steep),
+                      [_along(side, light, side[2] / steep) for side in sides])  # fmt: skip
+    if out[:, at.FLOOR_KIND].any():
+        down = (at_world[1] - out[:, at.FLOOR_HEIGHT]) / high
+        floor = _rectangle(camera, _along(at_world, light, down), [_along(side, light, side[1] / high) for side in sides])
+        there = out[:, at.FLOOR_KIND] > 0
+        wall = [np.where(there, (np.minimum, np.maximum)[i % 2](wall[i], floor[i]), wall[i]) for i in range(4)]
+    put(out, base + at.SHADOW_IN, *wall)
 
 
-def _projected(camera: tuple[Vector, ...], point: Vector) -> Vector:
-    """(u, v, depth) of a point of the world."""
+def _times(v: Vector, factor: F64) -> Vector:
+    return v[0] * factor, v[1] * factor, v[2] * factor
+
+
+def _along(v: Vector, light: Vector, t: F64) -> Vector:
+    """v moved with the light, t of its lengths far."""
+    return v[0] - light[0] * t, v[1] - light[1] * t, v[2] - light[2] * t
+
+
+def _rectangle(camera: tuple[Vector, ...], centre: Any, sides: list[Vector]) -> list[F64]:
+    """Left, right, bottom, top (u and v) of what a box given by its centre and half sides can cover."""
     eye, forward, right, up = camera
-    ray = (point[0] - eye[0], point[1] - eye[1], point[2] - eye[2])
+    ray = (centre[0] - eye[0], centre[1] - eye[1], centre[2] - eye[2])
     depth = product(ray, forward)
-    ahead = np.maximum(depth, 0.1)
-    return product(ray, right) / ahead, product(ray, up) / ahead, depth
+    deep = sum(np.abs(product(side, forward)) for side in sides)
+    near, far = depth - deep, depth + deep
+    lost = near < 0.5  # behind the camera: anywhere
+    near = np.maximum(near, 0.5)
+    out = []
+    for axis in (right, up):
+        middle, span = product(ray, axis), sum(np.abs(product(side, axis)) for side in sides)
+        low, high = middle - span, middle + span
+        out.append(np.where(lost, -9.0, low / np.where(low < 0, near, far)))
+        out.append(np.where(lost, 9.0, high / np.where(high > 0, near, far)))
+    return out
 
 
 def _companion(
     out: NDArray[np.float32], camera: tuple[Vector, ...], light: Vector, number: Any, kind: Coded, scale: F64, height: F64
 ) -> None:
     """A small body beside and behind the object, on the side where the picture has more room, on the same ground."""
-    shape = Coded(kind.codes, tuple("ball" if name == "none" else name for name in kind.names))
-    nothing = np.zeros(len(kind))
-    axes = turned(number("companion_yaw_degrees"), nothing, nothing)
+    out[:, at.COMPANION + at.SHAPE] = -1
+    rows = np.flatnonzero(kind.lookup({name: name != "none" for name in kind.names}, bool))
+    if rows.size == 0:
+        return
+    shape = Coded(kind.codes[rows], tuple("ball" if name == "none" else name for name in kind.names))
+    nothing = np.zeros(rows.size)
+    axes = turned(number("companion_yaw_degrees")[rows], nothing, nothing)
     small = nothing + COMPANION_SCALE
-    place = number("object_x") + number("object_x_jitter")
-    wish = number("companion_side")
-    side = np.where(np.abs(place) > 0.15, -place, wish)
-    side = np.where(side < 0, -1.0, 1.0)
-    right = camera[2]
-    aside = side * (0.62 + 0.5 * scale)
-    centre = (right[0] * aside, height - small * lowest(shape, axes), right[2] * aside - 0.3)
-    paint = colour(number("companion_hue_degrees"), nothing + 0.55, nothing + 0.85)
-    plain = np.tile(np.array(MATERIALS["plastic"]), (len(kind), 1))
-    _body(out, at.COMPANION, camera, light, shape, axes, small, centre, paint, plain)
-    codes = kind.lookup({name: -1.0 if name == "none" else 0.0 for name in kind.names}, np.float32)
-    out[codes < 0, at.COMPANION + at.SHAPE] = -1
+    place = (number("object_x") + number("object_x_jitter"))[rows]
+    side = np.where(np.abs(place) > 0.15, -place, number("companion_side")[rows])
+    aside = np.where(side < 0, -1.0, 1.0) * (0.62 + 0.5 * scale[rows])
+    eye, forward, right, up = ((v[0][rows], v[1][rows], v[2][rows]) for v in camera)
+    centre = (right[0] * aside, height[rows] - small * lowest(shape, axes), right[2] * aside - 0.3)
+    paint = colour(number("companion_hue_degrees")[rows], nothing + 0.55, nothing + 0.85)
+    plain = np.tile(np.array(MATERIALS["plastic"]), (rows.size, 1))
+    some = out[rows]
+    of_rows = (light[0][rows], light[1][rows], light[2][rows])
+    _body(some, at.COMPANION, (eye, forward, right, up), of_rows, shape, axes, small, centre, paint, plain)
+    out[rows] = some
