@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pydantic import BaseModel
 
+    from spurgen.spec.world import World
+
 # ------------------------------------------------------------------------------------------------ distributions
 
 
@@ -191,7 +193,8 @@ class Modality:
     `draw(rows, options, device=…)` returns a batch that supports len() and slicing by row. `columns` are the
     Hugging Face features of what is stored; `encode(batch)` gives one pyarrow array per column, `decode(columns)`
     turns them back into a batch equal to what was drawn, `content(batch, i)` gives the bytes that digests are made
-    of. `version` changes whenever any row would be drawn differently. `check(spec_classes, options)` may refuse.
+    of. `version` changes whenever any row would be drawn differently. `check(spec)` raises a SpecError for a world that
+    cannot be drawn.
     """
 
     name: str
@@ -204,3 +207,4 @@ class Modality:
     encode: Callable[..., Mapping[str, pa.Array]]
     decode: Callable[[Mapping[str, pa.Array]], Any]
     content: Callable[[Any, int], bytes]
+    check: Callable[[World], None] | None = None

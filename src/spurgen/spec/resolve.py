@@ -43,6 +43,9 @@ def world_from(data: dict[str, Any]) -> World:
     _check_couplings(spec)
     _check_noise(spec)
     nuisances(spec)
+    for part in spec.parts:
+        if part.check is not None:
+            part.check(spec)
     return spec
 
 

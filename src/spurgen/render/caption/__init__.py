@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, ConfigDict, Field
 
 from spurgen.channels.medium import NAMES as MEDIA
+from spurgen.errors import SpecError, unknown
 from spurgen.parts import Choice, Constant, Integers, Modality, Rows, Trait, Uniform
 from spurgen.render.caption.templates import TEMPLATES
 from spurgen.spec.known import CHANNELS
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from spurgen.render.caption.captions import Captions
+    from spurgen.spec.world import World
 
 
 class Options(BaseModel):
@@ -50,6 +52,24 @@ def draw(rows: Rows, options: Options | None = None, device: str = "cpu", worker
     from spurgen.render.caption.write import write
 
     return write(rows, (options or Options()).mention)
+
+
+def check(spec: World) -> None:
+    """Captions can mention only channels that are there, and be wrong only about what they mention."""
+    from spurgen.render.caption.claims import refuse_unspoken
+
+    mention = spec.options("caption").mention  # type: ignore[attr-defined]
+    for name in mention or ():
+        if name not in spec.channels:
+            raise SpecError("caption.mention", unknown("channel", name, spec.channels))
+    spoken = [n for n in spec.channels if spec.channel(n).says and (mention is None or n in mention)]
+    for name in spec.channels:
+        for value, part in spec.channel(name).values.items():
+            if "claim" in part.traits:
+                refuse_unspoken(f"channels.{name}.values.{value}", str(part.traits["claim"]), spoken)
+    given = spec.nuisances.get("claim", [])
+    for claim in given if isinstance(given, list) else [given]:
+        refuse_unspoken("nuisances.claim", str(claim), spoken)
 
 
 def encode(batch: Captions) -> Mapping[str, pa.Array]:
@@ -95,4 +115,5 @@ MODALITY = Modality(
     encode=encode,
     decode=decode,
     content=content,
+    check=check,
 )

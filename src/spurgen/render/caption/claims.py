@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,17 +51,20 @@ def _wrong(rows: Rows, spoken: Mapping[str, Word]) -> dict[str, NDArray[np.bool_
     claim = rows.traits["claim"]
     if not isinstance(claim, Coded):
         raise SpecError("nuisances.claim", "must be the name of a claim, such as 'truthful'")
-    known = {TRUTHFUL, WRONG + OBJECT, *(WRONG + name for name in spoken)}
     out: dict[str, NDArray[np.bool_]] = {}
     for code, name in enumerate(claim.names):
-        if name not in known:
-            raise SpecError(
-                "claim", unknown("claim", name, known) + "; captions can only be wrong about what they speak of"
-            )
+        refuse_unspoken("claim", name, spoken)
         if name != TRUTHFUL:
             thing = name.removeprefix(WRONG)
             out[thing] = out.get(thing, np.False_) | (claim.codes == code)
     return out
+
+
+def refuse_unspoken(path: str, claim: str, spoken: Iterable[str]) -> None:
+    """A claim about something that captions do not mention is an error of the spec."""
+    known = {TRUTHFUL, WRONG + OBJECT, *(WRONG + name for name in spoken)}
+    if claim not in known:
+        raise SpecError(path, unknown("claim", claim, known) + "; captions can only be wrong about what they speak of")
 
 
 def _named(
