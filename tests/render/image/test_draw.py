@@ -119,7 +119,7 @@ def test_channels_touch_only_what_they_say(channel: object) -> None:
     rows = everything(60, seed=10)
     before: Picture = draw(changed(rows, **values[0].traits), truth=True)
     differs = np.zeros(60, bool)
-    for value in values[1:3]:
+    for value in values[1:]:
         after: Picture = draw(changed(rows, **value.traits), truth=True)
         moved = (before.image != after.image).any(3)
         region = may_change(channel.touches["image"], before.mask, after.mask)  # type: ignore[attr-defined]
@@ -130,8 +130,8 @@ def test_channels_touch_only_what_they_say(channel: object) -> None:
 
 def test_melted_shapes_are_balls() -> None:
     rows = make_rows(2, seed=11)
-    melted = [draw(changed(rows, shape=shape, shape_melt=1), truth=True).mask for shape in ("chair", "mug")]
-    assert np.array_equal(*melted)
+    chair, mug = (draw(changed(rows, shape=shape, shape_melt=1), truth=True).mask for shape in ("chair", "mug"))
+    assert ((chair > 127) ^ (mug > 127)).sum() <= 4
 
 
 def test_bad_options_and_devices() -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-CORNER_SHARE = 0.28
+CORNER_SHARE = 0.3
 BORDER_SHARE = 0.11
 
 

@@ -35,6 +35,7 @@ def glyph(kind, x, y):
     if kind == 2:  # square
         return max(abs(x), abs(y)) - f32(0.75)
     if kind == 3:  # triangle
+        y = y + f32(0.25)
         return max(abs(x) * f32(0.866) + y * HALF, -y) - HALF
     if kind == 4:
         return pentagram(x, y, ONE, f32(0.45))
