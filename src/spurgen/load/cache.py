@@ -21,9 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spurgen.errors import DataError
+from spurgen.store import layout
 from spurgen.store.reader import Dataset
 
-DIRECTORY = ".spurgen-cache"
+DIRECTORY = layout.CACHE
 _VERSION = 1
 _CHUNK_BYTES = 32 << 20
 _ABANDONED_SECONDS = 3600

@@ -13,6 +13,7 @@ CARD = "README.md"
 CROISSANT = "croissant.json"
 DATA = "data"
 BUILD = ".spurgen-build"  # journal, lock and half-written files of a build that is not finished
+CACHE = ".spurgen-cache"  # decoded copies that readers keep; never part of the dataset
 
 # Small row groups make one row cheap to read; too small ones drown a file of small pictures in its own footer.
 ROW_GROUP_BYTES = 4 << 20

@@ -210,7 +210,7 @@ def _refuse_foreign(directory: Path) -> None:
         raise DataError(f"{directory} is a file; choose a directory")
     if not directory.is_dir() or layout.is_dataset(directory):
         return
-    others = sorted(p.name for p in directory.iterdir() if p.name != layout.BUILD)
+    others = sorted(p.name for p in directory.iterdir() if p.name not in (layout.BUILD, layout.CACHE))
     if others:
         raise DataError(f"{directory} is not empty ({others[0]!r}) and holds no dataset; choose another directory")
 
