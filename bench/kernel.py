@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scalar_yardstick
 
+import scalar_yardstick
 import spurgen
 from spurgen.classes import DEFAULT_CLASSES
 from spurgen.latents.traits import rows as resolve
@@ -28,7 +28,19 @@ from spurgen.render.image import MODALITY, Options, draw
 from spurgen.render.image.sdf.cpu import worker_count
 
 THREE = ("background", "hue", "light")
-ALL = (*THREE, "material", "floor", "shadow", "elevation", "size", "position", "watermark", "frame", "sensor", "companion")
+ALL = (
+    *THREE,
+    "material",
+    "floor",
+    "shadow",
+    "elevation",
+    "size",
+    "position",
+    "watermark",
+    "frame",
+    "sensor",
+    "companion",
+)
 
 
 def drawn_rows(count: int, channels: tuple[str, ...]) -> Rows:

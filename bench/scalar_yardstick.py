@@ -127,7 +127,7 @@ def shadow(shape, x, y, z, lx, ly, lz):
 
 @numba.njit(parallel=True, cache=True, error_model="numpy")
 def draw(shapes, scenes, out):
-    """Fill out[n, size, size, 3]. A scene: turn (9), scale, light (3), intensity, eye distance, kind, hues (9), seed."""
+    """Fill out[n, size, size, 3]; a scene: turn, scale, light, intensity, eye distance, kind, three colours, seed."""
     count, size = out.shape[0], out.shape[1]
     tan, e = F(0.36), F(0.002)
     pixel = F(2) * tan / F(size)

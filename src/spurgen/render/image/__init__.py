@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 
 def engines() -> list[str]:
     """Names of the ways of drawing a picture."""
-    return sorted(
-        module.name for module in pkgutil.iter_modules(__path__) if module.ispkg
-    )
+    return sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg)
 
 
 class Options(BaseModel):
@@ -33,9 +31,7 @@ class Options(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    size_px: int = Field(
-        64, ge=32, le=512, description="Height and width of every picture, in pixels."
-    )
+    size_px: int = Field(64, ge=32, le=512, description="Height and width of every picture, in pixels.")
     engine: str = Field(
         "sdf",
         description="Which engine draws: `sdf` is the exact and fast built-in ray marcher.",
@@ -72,11 +68,7 @@ def encode(batch: Any, workers: int | None = None) -> Mapping[str, pa.Array]:
     from spurgen.render.image import png
 
     files = pa.array(png.encode(batch, workers), pa.binary())
-    return {
-        "image": pa.StructArray.from_arrays(
-            [files, pa.nulls(len(files), pa.string())], ["bytes", "path"]
-        )
-    }
+    return {"image": pa.StructArray.from_arrays([files, pa.nulls(len(files), pa.string())], ["bytes", "path"])}
 
 
 def decode(columns: Mapping[str, pa.Array]) -> Any:

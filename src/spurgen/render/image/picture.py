@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-CORNER_SHARE = 0.3
+CORNER_SHARE = 0.32
 BORDER_SHARE = 0.11
 
 
@@ -26,16 +26,14 @@ def boxes(mask: NDArray[np.uint8]) -> NDArray[np.int32]:
     """The smallest box around the pixels above 0 of each mask."""
     found = np.full((len(mask), 4), -1, np.int32)
     for at, axis in ((0, 1), (1, 2)):
-        line = (mask > 0).any(axis)
-        seen = line.any(1)
+        line = np.asarray(np.any(mask > 0, axis=axis))
+        seen = np.asarray(np.any(line, axis=1))
         found[seen, at] = line[seen].argmax(1)
         found[seen, at + 2] = line.shape[1] - line[seen, ::-1].argmax(1)
     return found
 
 
-def may_change(
-    region: str, mask: NDArray[np.uint8], other: NDArray[np.uint8]
-) -> NDArray[np.bool_]:
+def may_change(region: str, mask: NDArray[np.uint8], other: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Pixels that an intervention on a channel that touches `region` may change, from the masks before and after."""
     height, width = mask.shape[-2:]
     if region == "object":
@@ -44,9 +42,7 @@ def may_change(
         return (mask < 255) | (other < 255)
     rows, columns = np.arange(height)[:, None], np.arange(width)[None, :]
     if region == "corner":
-        inside = (rows >= height * (1 - CORNER_SHARE)) & (
-            columns >= width * (1 - CORNER_SHARE)
-        )
+        inside = (rows >= height * (1 - CORNER_SHARE)) & (columns >= width * (1 - CORNER_SHARE))
     elif region == "border":
         nearest = np.minimum(
             np.minimum(rows, height - 1 - rows),

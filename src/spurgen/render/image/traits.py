@@ -33,13 +33,9 @@ def text(name: str, default: str | None, names: tuple[str, ...], about: str) -> 
     )
 
 
-def number(
-    name: str, low: float, high: float, bounds: tuple[float, float], about: str
-) -> Trait:
+def number(name: str, low: float, high: float, bounds: tuple[float, float], about: str) -> Trait:
     """A trait with a number for a value."""
-    return Trait(
-        name, Constant(low) if low == high else Uniform(low, high), about, bounds=bounds
-    )
+    return Trait(name, Constant(low) if low == high else Uniform(low, high), about, bounds=bounds)
 
 
 ANGLE = (-360.0, 720.0)
@@ -53,12 +49,8 @@ TRAITS = (
         (0, 1),
         "how far the shape is melted into a ball: noise on the core signal",
     ),
-    number(
-        "pose_yaw_degrees", -50, 50, ANGLE, "turn of the object about its vertical axis"
-    ),
-    number(
-        "pose_pitch_degrees", -18, 18, ANGLE, "tilt of the object toward the viewer"
-    ),
+    number("pose_yaw_degrees", -50, 50, ANGLE, "turn of the object about its vertical axis"),
+    number("pose_pitch_degrees", -18, 18, ANGLE, "tilt of the object toward the viewer"),
     number("pose_roll_degrees", -18, 18, ANGLE, "tilt of the object to the side"),
     number(
         "object_scale",
@@ -126,12 +118,8 @@ TRAITS = (
         (0.3, 6),
         "repeats of the wall's pattern per unit of length",
     ),
-    number(
-        "background_phase_x", 0, 1, (0, 1), "shift of the wall's pattern, in repeats"
-    ),
-    number(
-        "background_phase_y", 0, 1, (0, 1), "shift of the wall's pattern, in repeats"
-    ),
+    number("background_phase_x", 0, 1, (0, 1), "shift of the wall's pattern, in repeats"),
+    number("background_phase_y", 0, 1, (0, 1), "shift of the wall's pattern, in repeats"),
     Trait(
         "background_seed",
         Integers(0, 65535),
@@ -139,9 +127,7 @@ TRAITS = (
         bounds=(0, 65535),
     ),
     number("background_hue_degrees", 0, 360, ANGLE, "hue of the wall's light colour"),
-    number(
-        "background_second_hue_degrees", 0, 360, ANGLE, "hue of the wall's dark colour"
-    ),
+    number("background_second_hue_degrees", 0, 360, ANGLE, "hue of the wall's dark colour"),
     number(
         "background_saturation",
         0.1,
@@ -163,9 +149,7 @@ TRAITS = (
         (-10, 10),
         "added to light_azimuth_degrees",
     ),
-    number(
-        "light_elevation_degrees", 25, 60, (0, 80), "how far from above the light comes"
-    ),
+    number("light_elevation_degrees", 25, 60, (0, 80), "how far from above the light comes"),
     number(
         "light_elevation_jitter_degrees",
         -5,
@@ -174,9 +158,7 @@ TRAITS = (
         "added to light_elevation_degrees",
     ),
     number("light_intensity", 0.7, 1.1, (0, 2), "how bright the light is"),
-    number(
-        "light_intensity_jitter", -0.04, 0.04, (-0.5, 0.5), "added to light_intensity"
-    ),
+    number("light_intensity_jitter", -0.04, 0.04, (-0.5, 0.5), "added to light_intensity"),
     text("shadow", "soft", SHADOWS, "how shadows fall"),
     text("floor", "none", FLOORS, "what the object stands on"),
     text("watermark", "none", WATERMARKS, "glyph in the bottom right corner"),

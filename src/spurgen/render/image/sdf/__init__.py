@@ -12,9 +12,9 @@ from spurgen.render.image.picture import Picture, boxes
 def draw(rows: Rows, options: Any, device: str = "cpu", workers: int | None = None, truth: bool = False) -> Any:
     """Pictures of the rows; see `spurgen.render.image.draw`."""
     if device.split(":")[0] == "cuda":
-        from spurgen.render.image.sdf import cuda
+        from spurgen.render.image.sdf.cuda import draw as draw_on_gpu
 
-        return cuda.draw(rows.traits, options.size_px, device, truth)
+        return draw_on_gpu(rows.traits, options.size_px, device, truth)
     if device != "cpu":
         raise SpurgenError(f"pictures cannot be drawn on {device!r}; the device is 'cpu' or 'cuda'")
     from spurgen.render.image.sdf import cpu

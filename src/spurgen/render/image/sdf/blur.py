@@ -27,6 +27,14 @@ def weigh_mask(a, b, c):
     return mean
 
 
+def blur_steps(size: int) -> list[int]:
+    """How far apart the three pixels of each pass are: 1 1 2 2 4 4 …, until the spread is enough."""
+    steps: list[int] = []
+    while sum(step * step for step in steps) < size * size // 2048:
+        steps.append(2 ** (len(steps) // 2))
+    return steps
+
+
 def _passes(mean):  # type: ignore[no-untyped-def]
     @numba.njit(nogil=True, forceinline=False, **EXACT)
     def blur(plane, size, channels):

@@ -44,7 +44,8 @@ def _star() -> list[tuple[float, float]]:
 HULLS: dict[str, Balls] = {
     "mug": np.concatenate([ring(0.45, -0.52), ring(0.45, 0.52), ring(0.27, 0, 0.09, 2) + [0.45, 0, 0, 0]]),
     "heart": np.concatenate(
-        [prism([(0, -0.62)], 0.1, 0.12), *(ring(0.396, z, 0.12, 2) + [x, 0.22, 0, 0] for x in (-0.28, 0.28) for z in (-0.1, 0.1))]
+        [prism([(0, -0.62)], 0.1, 0.12),
+         *(ring(0.396, z, 0.12, 2) + [x, 0.22, 0, 0] for x in (-0.28, 0.28) for z in (-0.1, 0.1))]
     ),
     "star": prism(_star(), 0.15, 0),
     "chair": np.concatenate([corners(0.4, 0.38, 0.4, 0, -0.38), corners(0.4, 0.38, 0.41, 0, 0.4)]),

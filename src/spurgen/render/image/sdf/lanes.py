@@ -21,7 +21,8 @@ from numba.core.typeconv import Conversion
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, lower_cast, models, overload, register_model
 
-# Several registers per value hide the latency of / and sqrt. Pictures do not depend on these numbers.
+# Several registers per value hide the latency of / and sqrt. Pictures do not depend on these numbers,
+# which SPURGEN_TILE changes.
 _WIDE = llvm.get_host_cpu_features().get("avx512f", False)
 TILE_W, TILE_H = (int(n) for n in os.environ.get("SPURGEN_TILE", "16x4" if _WIDE else "8x4").split("x"))
 LANES = TILE_W * TILE_H
@@ -106,12 +107,14 @@ for _function, _name in (
     (operator.truediv, "fdiv"),
 ):
     _register(_function, (LF, LF), LF, _method(_name))
-for _function, _name in ((operator.add, "add"), (operator.mul, "mul"), (operator.xor, "xor"), (operator.rshift, "lshr")):
+_WHOLE = ((operator.add, "add"), (operator.mul, "mul"), (operator.xor, "xor"), (operator.rshift, "lshr"))
+for _function, _name in _WHOLE:
     _register(_function, (LU, LU), LU, _method(_name))
 for _function, _name in ((operator.lt, "<"), (operator.le, "<="), (operator.gt, ">"), (operator.ge, ">=")):
     _register(_function, (LF, LF), LB, _compare(_name))
-for _function, _name in ((abs, "fabs"), (math.sqrt, "sqrt"), (math.floor, "floor")):
-    _register(_function, (LF,), LF, _unary(_name))
+_rounds: tuple[tuple[Callable[..., Any], str], ...] = ((abs, "fabs"), (math.sqrt, "sqrt"), (math.floor, "floor"))
+for _of_one, _name in _rounds:
+    _register(_of_one, (LF,), LF, _unary(_name))
 _register(min, (LF, LF), LF, _nearer("<"))
 _register(max, (LF, LF), LF, _nearer(">"))
 _register(operator.neg, (LF,), LF, lambda builder, x: builder.fneg(x))
@@ -297,5 +300,3 @@ def store_floats(typing, out, at, stride, value):  # type: ignore[no-untyped-def
         return context.get_dummy_value()
 
     return types.void(out, types.int64, types.int64, LF), generate
-
-

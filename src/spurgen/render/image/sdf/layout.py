@@ -25,5 +25,5 @@ B_EYE, B_FORWARD, B_RIGHT, B_UP, B_LIGHT, B_SKY = 7, 10, 13, 16, 19, 22
 TURN = 25  # nine numbers: world -> object frame, without the scale
 BOX_CENTRE, BOX_HALF = 45, 48  # the box that holds the shape
 COLOUR, AMBIENT, DIFFUSE, SPECULAR, SQUARINGS, TINT, RIM, MIRROR, GLOW = 34, 37, 38, 39, 40, 41, 42, 43, 44
-# Rectangles of the picture (left, right, bottom, top, in units of u and v) outside which a body or its shadow cannot be.
+# Rectangles of the picture (left, right, bottom, top, in u and v) outside which a body or its shadow cannot be.
 SEEN_IN, SHADOW_IN = 51, 55

@@ -73,11 +73,13 @@ def frame(kind, x, y, sharpness):
     if kind == 4:  # dashed
         along = select(h < v, y, x)
         dash = edge(f32(0.3) - abs(centred(along * f32(8))), sharpness * f32(0.125))
-        return zero + f32(0.98), zero + f32(0.98), zero + f32(0.98), edge(f32(0.016) - abs(e - f32(0.045)), sharpness) * dash
+        tone = zero + f32(0.98)
+        return tone, tone, tone, edge(f32(0.016) - abs(e - f32(0.045)), sharpness) * dash
     if kind == 5:  # rounded
         a, b = max(abs(x - HALF) - f32(0.35), ZERO), max(abs(y - HALF) - f32(0.35), ZERO)
         d = length2(a, b) - f32(0.12)
-        return zero + f32(0.97), zero + f32(0.97), zero + f32(0.97), edge(d, sharpness)
+        tone = zero + f32(0.97)
+        return tone, tone, tone, edge(d, sharpness)
     hole = f32(0.028) - max(abs(v - f32(0.045)), abs(centred(x * f32(8))) * f32(0.125))  # film
     tone = f32(0.06) + f32(0.86) * edge(hole, sharpness)
     return tone, tone, tone, edge(f32(0.09) - v, sharpness)
@@ -99,7 +101,8 @@ def sensed(p, px, py, size, red, green, blue):
         green = floor(green * steps + HALF) * f32(0.25)
         blue = floor(blue * steps + HALF) * f32(0.25)
     elif kind == 4:  # scan lines: 32 in every picture
-        line = f32(0.62) + f32(0.38) * edge(f32(0.25) - abs(centred((py + HALF) * (f32(32) / size) + f32(0.25))), size * f32(1 / 32))
+        away = abs(centred((py + HALF) * (f32(32) / size) + f32(0.25)))
+        line = f32(0.62) + f32(0.38) * edge(f32(0.25) - away, size * f32(1 / 32))
         red, green, blue = red * line, green * line, blue * line
     return red, green, blue
 

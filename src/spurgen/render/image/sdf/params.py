@@ -27,7 +27,7 @@ MATERIALS: dict[str, tuple[float, ...]] = {
     "glossy": (0.28, 0.62, 0.95, 8, 0.0, 0.12, 0.16, 0.0),
     "metal": (0.1, 0.3, 0.9, 5, 0.8, 0.0, 1.15, 0.0),
     "velvet": (0.16, 0.34, 0.0, 0, 0.0, 1.3, 0.0, 0.0),
-    "glowing": (0.1, 0.12, 0.0, 0, 0.0, -0.35, 0.0, 1.0),
+    "glowing": (0.3, 0.22, 0.0, 0, 0.0, 0.5, 0.0, 0.62),
 }
 SHADOW_HARDNESS = {"none": 0.0, "soft": 7.0, "hard": 60.0}
 FLOOR_COLOURS = {  # bright and dark, display levels
@@ -215,22 +215,24 @@ def _rectangles(out: NDArray[np.float32], base: int, camera: tuple[Vector, ...],
         x, y, z = (out[:, base + offset + i].astype(np.float64) for i in range(3))
         return x, y, z
 
-    scale, centre, middle, half = out[:, base + at.SCALE].astype(np.float64), read(at.CENTRE), read(at.BOX_CENTRE), read(at.BOX_HALF)
+    scale = out[:, base + at.SCALE].astype(np.float64)
+    centre, middle, half = read(at.CENTRE), read(at.BOX_CENTRE), read(at.BOX_HALF)
     axes = tuple(read(at.TURN + 3 * i) for i in range(3))
-    at_world = tuple(centre[i] + scale * (axes[0][i] * middle[0] + axes[1][i] * middle[1] + axes[2][i] * middle[2])
-                     for i in range(3))  # fmt: skip
+    x, y, z = (scale * (axes[0][i] * middle[0] + axes[1][i] * middle[1] + axes[2][i] * middle[2]) for i in range(3))
+    here = (centre[0] + x, centre[1] + y, centre[2] + z)
     hardness = out[:, at.HARDNESS].astype(np.float64)
-    soft = np.where(hardness > 0, 2.6 / np.maximum(hardness, 1.0), 0.0) + 0.04  # room for half shadows
+    soft = np.where(hardness > 0, 3.2 / np.maximum(hardness, 1.0), 0.0) + 0.04  # room for half shadows
     steep, high = np.maximum(light[2], 0.05), np.maximum(light[1], 0.05)
     spans = [scale * (half[i] + 0.06) for i in range(3)]
-    put(out, base + at.SEEN_IN, *_rectangle(camera, at_world, [_times(axes[i], spans[i]) for i in range(3)]))
+    put(out, base + at.SEEN_IN, *_rectangle(camera, here, [_times(axes[i], spans[i]) for i in range(3)]))
     spans = [scale * (half[i] + soft) for i in range(3)]
     sides = [_times(axes[i], spans[i]) for i in range(3)]
-    wall = _rectangle(camera, _along(at_world, light, (at_world[2] - WALL_Z) / steep),
+    wall = _rectangle(camera, _along(here, light, (here[2] - WALL_Z) / steep),
                       [_along(side, light, side[2] / steep) for side in sides])  # fmt: skip
     if out[:, at.FLOOR_KIND].any():
-        down = (at_world[1] - out[:, at.FLOOR_HEIGHT]) / high
-        floor = _rectangle(camera, _along(at_world, light, down), [_along(side, light, side[1] / high) for side in sides])
+        down = (here[1] - out[:, at.FLOOR_HEIGHT]) / high
+        fallen = [_along(side, light, side[1] / high) for side in sides]
+        floor = _rectangle(camera, _along(here, light, down), fallen)
         there = out[:, at.FLOOR_KIND] > 0
         wall = [np.where(there, (np.minimum, np.maximum)[i % 2](wall[i], floor[i]), wall[i]) for i in range(4)]
     put(out, base + at.SHADOW_IN, *wall)
@@ -264,7 +266,13 @@ def _rectangle(camera: tuple[Vector, ...], centre: Any, sides: list[Vector]) -> 
 
 
 def _companion(
-    out: NDArray[np.float32], camera: tuple[Vector, ...], light: Vector, number: Any, kind: Coded, scale: F64, height: F64
+    out: NDArray[np.float32],
+    camera: tuple[Vector, ...],
+    light: Vector,
+    number: Any,
+    kind: Coded,
+    scale: F64,
+    height: F64,
 ) -> None:
     """A small body beside and behind the object, on the side where the picture has more room, on the same ground."""
     out[:, at.COMPANION + at.SHAPE] = -1

@@ -89,7 +89,8 @@ def surroundings(p, u, v, footprint, slant, visible):
     if p[at.FLOOR_KIND] > ZERO:
         height = p[at.FLOOR_HEIGHT]
         above = y - height
-        wall = unit(above * (ONE / (footprint * (ez - WALL_Z))) * -wz + HALF)  # the share of the pixel that shows the wall
+        # The share of the pixel that shows the wall.
+        wall = unit(above * (ONE / (footprint * (ez - WALL_Z))) * -wz + HALF)
         on = visible & (wall < ONE)
         free = unit(f32(0.72) + above * f32(0.9))  # a little darker toward the corner of wall and floor
         if any_ray(on):
@@ -141,12 +142,14 @@ def body(p, base, u, v, footprint, slant, visible):
     green, blue, cover, depth = red, red, red, red
     if any_ray(on):
         shape, melt = numba.int32(p[base + at.SHAPE]), p[base + at.MELT]
-        t, q = march(shape, melt, ox, oy, oz, dx, dy, dz, t, end, width, on)
-        cover = select(on, unit(f32(1.25) - q), cover)
+        t, d = march(shape, melt, ox, oy, oz, dx, dy, dz, t, end, width, on)
+        cover = select(on, unit(f32(1.5) - d * (ONE / width)), cover)
         seen = cover > ZERO
         if any_ray(seen):
             x, y, z = ox + dx * t, oy + dy * t, oz + dz * t
-            nx, ny, nz = normal(shape, melt, x, y, z)
+            # A little before the surface: at a sharp edge the side that faces away would win.
+            b = f32(0.75) * width
+            nx, ny, nz = normal(shape, melt, x - b * dx, y - b * dy, z - b * dz)
             light = base + at.B_LIGHT
             lx, ly, lz = p[light], p[light + 1], p[light + 2]
             lit = max(dot(nx, ny, nz, lx, ly, lz), ZERO)

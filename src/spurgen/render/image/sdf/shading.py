@@ -5,23 +5,23 @@ from __future__ import annotations
 import numba
 
 from spurgen.render.image.sdf import layout as at
-from spurgen.render.image.sdf.arithmetic import HALF, ONE, ZERO, called, dot, f32, mix, scene, sqrt, unit
+from spurgen.render.image.sdf.arithmetic import HALF, ONE, ZERO, called, clamp, dot, f32, mix, scene, sqrt, unit
 from spurgen.render.image.sdf.lanes import any_ray, apart, select
 from spurgen.render.image.sdf.shapes import distance
 
-MARCH_STEPS, SHADOW_STEPS = 56, 24
+MARCH_STEPS, SHADOW_STEPS = 48, 24
 
 
 @called
 def march(shape, melt, ox, oy, oz, dx, dy, dz, t, end, width, on):
-    """(t of the closest approach, closest distance in pixels) of the rays in `on`, from t to end.
+    """(t of the closest approach, closest distance) of the rays in `on`, from t to end.
 
-    A pixel is `width` wide at the shape. Steps are no shorter than most of a pixel: what lies between is not seen.
+    A pixel is `width` wide at the shape. Steps are no shorter than a pixel: what lies between is not seen.
     """
     apart()
     best = t * ZERO + f32(1e9)
     best_t = t
-    hit, least = f32(0.25) * width, f32(0.7) * width
+    hit, least = HALF * width, width
     for _ in range(MARCH_STEPS):
         d = distance(shape, melt, ox + dx * t, oy + dy * t, oz + dz * t)
         closer = on & (d < best)
@@ -31,7 +31,7 @@ def march(shape, melt, ox, oy, oz, dx, dy, dz, t, end, width, on):
         on = on & (d >= hit) & (t <= end)
         if not any_ray(on):
             break
-    return best_t, best / width
+    return best_t, best
 
 
 @scene
@@ -58,7 +58,7 @@ def reaching(p, base, x, y, z, on):
     lx, ly, lz = p[light], p[light + 1], p[light + 2]
     hardness = p[at.HARDNESS]
     softness = ONE / hardness
-    margin = max(-dot(x, y, z, lx, ly, lz), ZERO) * softness + f32(0.02)  # half shadows are wider far away
+    margin = (max(-dot(x, y, z, lx, ly, lz), ZERO) + HALF) * softness + f32(0.02)  # wider half shadows far away
     t, end = crossing(p, base, x, y, z, inverse(lx), inverse(ly), inverse(lz), margin)
     t = max(t, f32(0.03))
     on = on & (end > t)
@@ -67,13 +67,16 @@ def reaching(p, base, x, y, z, on):
     if any_ray(on):
         shape, melt = numba.int32(p[base + at.SHAPE]), p[base + at.MELT]
         dark = f32(0.02) * softness
+        # Steps short enough that the narrowest passage is not missed by much: soft shadows would show ripples.
+        least = f32(0.02) + f32(0.28) * softness
+        most = f32(0.15) if hardness < f32(20) else ONE
         for _ in range(SHADOW_STEPS):
             d = distance(shape, melt, x + lx * t, y + ly * t, z + lz * t)
             narrower = on & (d * far < near * t)
             near = select(narrower, d, near)
             far = select(narrower, t, far)
             on = on & (d >= dark * t)
-            t = t + max(d, f32(0.04))
+            t = t + clamp(d, least, most)
             on = on & (t <= end)
             if not any_ray(on):
                 break
