@@ -65,7 +65,7 @@ def contenders(size: int, workers: int) -> dict[str, tuple[int, Callable[[], Any
     shapes, scenes = scalar_yardstick.scenes(max(16, count // 4))
     out = np.empty((len(shapes), size, size, 3), np.uint8)
     found: dict[str, tuple[int, Callable[[], Any]]] = {
-        "scalar numba": (len(shapes), lambda: scalar_yardstick.draw(shapes, scenes, out))
+        "scalar numba": (len(shapes), lambda: scalar_yardstick.draw(shapes, scenes, out, workers))
     }
     for name, channels in (("three channels", THREE), ("all channels", ALL)):
         rows = drawn_rows(count, channels)
@@ -97,7 +97,6 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=worker_count())
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
-    scalar_yardstick.numba.set_num_threads(min(asked.workers, scalar_yardstick.numba.config.NUMBA_NUM_THREADS))
     results = {}
     print(f"{asked.workers} workers; pictures per second by wall clock (by CPU time), times scalar numba by CPU time")
     for size in asked.sizes:

@@ -29,7 +29,7 @@ MATERIALS: dict[str, tuple[float, ...]] = {
     "velvet": (0.16, 0.34, 0.0, 0, 0.0, 1.3, 0.0, 0.0),
     "glowing": (0.3, 0.22, 0.0, 0, 0.0, 0.5, 0.0, 0.62),
 }
-SHADOW_HARDNESS = {"none": 0.0, "soft": 7.0, "hard": 60.0}
+SHADOW_HARDNESS = {"none": 0.0, "soft": 9.0, "hard": 60.0}
 FLOOR_COLOURS = {  # bright and dark, display levels
     "none": ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
     "wood": ((0.82, 0.62, 0.42), (0.38, 0.23, 0.13)),

@@ -67,7 +67,9 @@ def reaching(p, base, x, y, z, on):
     if any_ray(on):
         shape, melt = numba.int32(p[base + at.SHAPE]), p[base + at.MELT]
         dark = f32(0.02) * softness
-        # Steps short enough that the narrowest passage is not missed by much: soft shadows would show ripples.
+        # Short steps where the light may be narrowed, or the narrowest passage would be missed: soft shadows would show
+        # ripples. Where the way to the nearest half shadow is longer, that way.
+        clear = ONE / (ONE + softness)
         least = f32(0.02) + f32(0.28) * softness
         most = f32(0.15) if hardness < f32(20) else ONE
         for _ in range(SHADOW_STEPS):
@@ -76,7 +78,7 @@ def reaching(p, base, x, y, z, on):
             near = select(narrower, d, near)
             far = select(narrower, t, far)
             on = on & (d >= dark * t)
-            t = t + clamp(d, least, most)
+            t = t + max(clamp(d, least, most), (d - t * softness) * clear)
             on = on & (t <= end)
             if not any_ray(on):
                 break
