@@ -7,13 +7,28 @@ row ids. Everything is integer arithmetic and one exact conversion, so the numbe
 from __future__ import annotations
 
 import hashlib
+import operator
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from spurgen.errors import SpurgenError
+
 U64 = NDArray[np.uint64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_ROUNDS = 4
+_ROUNDS = 6
+
+
+def whole(name: str, value: Any, least: int = 0, most: int = 2**64) -> int:
+    """A whole number of any integer type; anything else is an error, not a rounded number."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise SpurgenError(f"{name} is {value!r}; it must be a whole number") from None
+    if isinstance(value, bool | np.bool_) or not least <= number <= most:
+        raise SpurgenError(f"{name} is {value!r}; it must be a whole number from {least} to {most}")
+    return number
 
 
 def key(seed: int, stream: str) -> tuple[np.uint64, np.uint64]:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spurgen.latents.coupling import by_chance, by_quota, cells, contains, shares
+from spurgen.latents.coupling import by_chance, by_quota, cells, contains, shares, spread
 from spurgen.spec.coupling import (
     COUPLINGS,
     Aligned,
@@ -103,6 +103,17 @@ def test_shares_sum_and_are_within_one(total, weights):
     out = shares(total, weights)
     assert out.sum() == total
     assert (np.abs(out - total * weights) < 1 + 1e-6).all()
+
+
+def test_small_cells_are_right_on_average():
+    # 4000 cells of 3 rows at p = .95: 2.85 rows each on average; a cell has 2 or 3, SD .36, so the mean's SD is .006
+    table = np.tile([[0.95, 0.03, 0.02, 0.0]], (4000, 1))
+    offsets = np.random.default_rng(0).random(4000)
+    counts = spread(np.full(4000, 3), table, offsets)
+    assert (counts.sum(1) == 3).all()
+    assert set(counts[:, 0].tolist()) == {2, 3}
+    assert abs(counts[:, 0].mean() - 2.85) < 0.03
+    assert not counts[:, 3].any()
 
 
 def test_aligned_by_hand():

@@ -93,7 +93,33 @@ def test_set_cell_and_every_value():
     assert cells(all_of_them, "row_id").tolist() == [3] * 4 + [4] * 4
 
 
+def test_an_edited_cell_is_known():
+    spec = world(rows=600, noise={"signal": {"hue": 0.5}, "annotation": {"hue": 0.5}})
+    rows = sample(spec)
+    assert rows.column("hue_shown").null_count < 400
+    blue = intervene.fix(rows, spec, "hue", "blue")
+    assert blue.column("hue_shown").null_count == 600
+    assert set(cells(blue, "hue_annotated")) == {"blue"}
+    one = intervene.set_cell(rows, spec, 5, "hue", "blue")
+    assert one.column("hue_shown")[5].as_py() is None
+    assert one.column("hue_annotated")[5].as_py() == "blue"
+    rest = [i for i in range(600) if i != 5]
+    assert one.take(rest).to_pylist() == rows.take(rest).to_pylist()
+
+
+def test_another_is_never_the_same():
+    after = intervene.another(ROWS, SPEC, "hue")
+    assert changed(after) == ["hue"]
+    assert (cells(after, "hue") != cells(ROWS, "hue")).all()
+
+
 def test_names_are_checked():
+    with pytest.raises(UnknownName, match="there is no channel"):
+        intervene.align(ROWS, SPEC, ["nope"])
+    with pytest.raises(UnknownName, match="there is no channel"):
+        intervene.conflict(ROWS, SPEC, ["nope"])
+    with pytest.raises(SpurgenError, match="row_id is -1"):
+        intervene.set_cell(ROWS, SPEC, -1, "hue", "red")
     with pytest.raises(UnknownName, match="did you mean 'hue'"):
         intervene.shuffle(ROWS, SPEC, "hues")
     with pytest.raises(UnknownName, match="did you mean 'green'"):

@@ -1,20 +1,21 @@
 """Tables of latents: golden, independent of order and chunking, exact in their quotas, honest about noise."""
 
 import hashlib
+import itertools
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.worlds import world
+from tests.worlds import small, world
 
 from spurgen.errors import SpurgenError
 from spurgen.latents import sample as sampling
 from spurgen.latents.audit import audit
 from spurgen.latents.sample import Plan, sample
 from spurgen.parts import Choice, Constant
-from spurgen.spec import load, presets
+from spurgen.spec import World, load, presets
 from spurgen.spec.tables import coupling, table
 
 NOISE = {"core": 0.3, "label": 0.2, "signal": {"hue": 0.25}, "annotation": {"hue": 0.1, "background": 0.5}}
@@ -90,6 +91,63 @@ def test_presets_hold_what_they_ask(name):
     assert all(
         abs(a.asked - a.achieved) <= len(spec.classes) * len(spec.values(a.channel)) / a.rows for a in found.alignments
     )
+
+
+def test_small_datasets_have_their_exceptions():
+    found = audit(sample(load("quick/v1"), 300), load("quick/v1"))
+    for a in found.alignments:
+        if a.environment == "mixed":
+            assert a.achieved == pytest.approx(0.75, abs=0.12)
+
+
+def test_odd_rows_are_shared_by_all_classes():
+    spec = load("spurgen-image/v1")
+    labels = audit(sample(spec, 225), spec).labels
+    assert max(labels.values()) - min(labels.values()) <= 1
+
+
+def test_a_chain_of_channels_keeps_its_quotas():
+    chain = {
+        "light": {"coupling": "aligned", "p": 0.7},
+        "background": {"coupling": "given", "channel": "light", "p": 0.8},
+        "hue": {"coupling": "given", "channel": "background", "p": 0.9},
+    }
+    spec = world(channels__light={}, environments__even=chain, environments__strong=chain, environments__weak=chain)
+    assert audit(sample(spec, 2000), spec).largest_miss <= 1
+
+
+def test_too_long_a_chain_is_refused():
+    names = [f"c{i}" for i in range(9)]
+    values = {f"v{i}": {} for i in range(8)}
+    law = {n: {"coupling": "given", "channel": p, "p": 0.5} for p, n in itertools.pairwise(names)}
+    spec = World.from_dict(
+        small(
+            modalities=["image", "caption"],
+            channels={n: {"values": values, "says": "phrase"} for n in names},
+            environments={"strong": law, "weak": {}, "even": {}},
+        )
+    )
+    with pytest.raises(SpurgenError, match="too long for exact quotas"):
+        sample(spec, 100)
+
+
+def test_many_channels():
+    spec = World.from_dict(
+        small(
+            modalities=["image", "caption"],
+            channels={f"c{i}": {"values": {"a": {}, "b": {}}, "says": "phrase"} for i in range(70)},
+            environments={"strong": {}, "weak": {}, "even": {}},
+        )
+    )
+    found = audit(sample(spec, 60), spec)
+    assert sum(g.rows for g in found.groups) == 60
+
+
+def test_too_many_independent_draws_to_list():
+    plan = Plan(world(sampling="iid"), rows=2**40)
+    assert plan.table([2**39]).num_rows == 1
+    with pytest.raises(SpurgenError, match="too many"):
+        _ = plan.splits
 
 
 def test_every_environment_equally_often_in_spurgen_image():
@@ -206,3 +264,9 @@ def test_nonsense_is_refused(rows, seed):
 def test_rows_that_are_not_there():
     with pytest.raises(SpurgenError, match="there is no row 240"):
         Plan(world()).table([240])
+    with pytest.raises(SpurgenError, match="there is no row -1"):
+        Plan(world()).table([-1])
+    with pytest.raises(SpurgenError, match="must be whole numbers"):
+        Plan(world()).table([1.5])
+    with pytest.raises(SpurgenError, match="there is no split 'trian'; did you mean 'train'"):
+        Plan(world()).row_ids("trian")

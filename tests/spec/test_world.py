@@ -26,7 +26,7 @@ WRONG = [
     ({"image__size_px": 7}, "^image.size_px: is 7; it must be at least 32"),
     ({"splits": {}}, "^splits: is empty"),
     ({"splits__train__share": 0.5}, "^splits: the shares sum to 0.75; they must sum to 1"),
-    ({"splits__train__share": -0.1}, "^splits.train.share: is -0.1; it must be above 0"),
+    ({"splits__train__share": -0.1}, "^splits.train.share: is -0.1; it must be at least 1e-06"),
     (
         {"splits__train__environments": ["storng"]},
         "^splits.train.environments: there is no environment 'storng'.*'strong'",
@@ -38,7 +38,18 @@ WRONG = [
     ({"channels__hue__values": []}, "^channels.hue.values: is empty"),
     ({"channels__hue__value": []}, "^channels.hue.value: is not a field of the spec; did you mean 'values'"),
     ({"channels__hue__aligned": {"mug": "purple"}}, "^channels.hue.aligned: there is no value 'purple'"),
-    ({"channels__label": {"values": {"a": {}}}}, "^channels.label: 'label' is a column of every table"),
+    ({"channels__label": {"values": {"a": {}}}}, "^channels.label: 'label' is kept for columns"),
+    ({"channels__hue_shown": {"values": {"a": {}}}}, "^channels.hue_shown: 'hue_shown' is kept for columns"),
+    ({"channels__caption": {"values": {"a": {}}}}, "^channels.caption: 'caption' is the column of a modality"),
+    ({"splits__all": {"share": 0.1, "environments": ["even"]}, "splits__train__share": 0.65}, "^splits.all: "),
+    ({"class_shares": {"mug": float("inf"), "heart": 1.0, "star": 1.0}}, "^class_shares.mug: is inf; it must be"),
+    ({"class_shares": {"mug": 1e308, "heart": 1.0, "star": 1.0}}, "^class_shares.mug: is 1e.308; it must be at most"),
+    (
+        {"splits__train__environments": {"weak": 1e-20}},
+        "^splits.train.environments.weak: is 1e-20; it must",
+    ),
+    ({"nuisances": {"hue_jitter_degrees": [0.0, 1e300]}}, "^nuisances.hue_jitter_degrees: is 1e.300; it must lie"),
+    ({"rows": 2**41}, "^rows: is 2199023255552; it must be at most 1099511627776"),
     ({"channels__tint": {"values": {"a": {"hue_degrees": 5}}}}, "^channels.tint: sets the trait 'hue_degrees'.*'hue'"),
     (
         {"channels__tint": {"values": {"a": {"hue_degreez": 5}}}},
@@ -162,7 +173,11 @@ def test_unknown_presets_and_files(tmp_path):
 def test_digest_covers_what_determines_rows_and_nothing_else():
     base = world().digest()
     assert world(description="other words").digest() == base
-    assert world(rows=241).digest() != base
+    assert world(rows=241).digest() == base, "rows and seed stand beside the digest"
+    assert world(splits__train__environments={"weak": 1.0, "strong": 2.0}).digest() == base
+    assert world(channels__hue__aligned={"mug": "red"}).digest() == base
+    assert world(noise={"signal": {"hue": 0.0}}).digest() == base
+    assert world(noise={"signal": {"hue": 0.1}}).digest() != base
     assert world(image__size_px=48).digest() != base
     assert world(channels__hue__values=["green", "red", "blue", "pink"]).digest() != base
     assert world(environments__strong__background={"coupling": "aligned", "p": 0.8}).digest() != base

@@ -72,7 +72,8 @@ def main(args: list[str] | None = None) -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        _fail("stopped; the same command again goes on where it was", 130)
+        again = "; the same command again goes on where it was" if "generate" in words else ""
+        _fail(f"stopped{again}", 130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(141)
@@ -81,7 +82,11 @@ def main(args: list[str] | None = None) -> None:
             raise
         _fail(str(error), 1)
     except MemoryError:
-        _fail("not enough memory; ask for fewer workers (--workers 1) or smaller pictures", 1)
+        _fail("not enough memory; ask for fewer rows (--rows), fewer workers (--workers 1) or smaller pictures", 1)
+    except OSError as error:
+        if debug:
+            raise
+        _fail(f"{error.filename or 'the system'}: {error.strerror or error}", 1)
     except Exception as error:
         if debug:
             raise

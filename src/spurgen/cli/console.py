@@ -70,16 +70,19 @@ def progress_bar(total: int, what: str, quiet: bool) -> Iterator[Any]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def is_dataset(where: str) -> bool:
+def is_directory(where: str) -> bool:
     """Whether a name given on the command line is a directory rather than a spec or a preset."""
-    return Path(where).is_dir()
+    try:
+        return Path(where).is_dir()
+    except OSError:  # a name that is too long for the file system
+        return False
 
 
 def spec_of(where: str, overrides: Sequence[str]) -> World:
     """The spec that a preset's name or a path leads to."""
     from spurgen.spec import load
 
-    if is_dataset(where):
+    if is_directory(where):
         raise SpurgenError(f"{where} is a directory; give a preset or the path of a spec")
     return load(where, overrides)
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import click
 
-from spurgen.cli.console import is_dataset, json_option, print_json, quiet_option, set_option, spec_of
+from spurgen.cli.console import is_directory, json_option, print_json, quiet_option, set_option, spec_of
 from spurgen.errors import SpurgenError, UnknownName, unknown
 
 
 @click.command("counterfactual", short_help="One row with every value of a channel.")
 @click.argument("where", metavar="DIR|PRESET|SPEC.toml")
-@click.option("--row", "row_id", type=click.IntRange(0), required=True, help="The row's id.")
+@click.option("--row", "row_id", type=click.IntRange(0, 2**63), required=True, help="The row's id.")
 @click.option("--channel", "channels", multiple=True, help="The channel to change (may be repeated); all unless given.")
 @click.option("--out", metavar="STRIP.png", type=click.Path(dir_okay=False), help="Draw the strip.")
 @click.option("--seed", type=click.IntRange(0), help="For a spec: the seed of the row.")
@@ -29,7 +29,7 @@ def command(
 ) -> None:
     """Draw one row again with every value of a channel; everything else stays as it was. The row's own value is
     marked, the caption stands below."""
-    if is_dataset(where):
+    if is_directory(where):
         if overrides or seed is not None:
             raise SpurgenError("--set and --seed are for specs; the rows of a dataset are what they are")
         from spurgen.store.reader import open

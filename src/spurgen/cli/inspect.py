@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spurgen.cli.console import is_dataset, json_option, print_json, print_table, quiet_option, set_option, spec_of
+from spurgen.cli.console import is_directory, json_option, print_json, print_table, quiet_option, set_option, spec_of
 from spurgen.errors import SpurgenError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def command(
     from spurgen.latents.audit import audit
 
     source = None
-    if is_dataset(where):
+    if is_directory(where):
         if overrides or rows is not None or seed is not None:
             raise SpurgenError("--set, --rows and --seed are for specs; a dataset is inspected as it is")
         from spurgen.store.reader import open

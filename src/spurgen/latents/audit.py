@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ class Alignment:
     achieved: float
     low: float  # 95% Wilson interval of achieved
     high: float
-    largest_miss: float  # of any attribute's count in any cell, in rows
+    largest_miss: float  # of any attribute's count in any cell, in rows; a cell shares label and followed attributes
 
 
 @dataclass(frozen=True)
@@ -141,25 +142,33 @@ def _alignment(
         achieved=hits / rows,
         low=low,
         high=high,
-        largest_miss=_largest_miss(spec, law.follows, label, context, codes, channel, probabilities),
+        largest_miss=_largest_miss(
+            probabilities, context, codes[channel], _cells(spec, environment, channel, label, codes)
+        ),
     )
 
 
+def _cells(
+    spec: World, environment: str, channel: str, label: NDArray[Any], codes: dict[str, NDArray[Any]]
+) -> NDArray[np.int64]:
+    """The cells in which quotas hold, numbered: by label, and by the attributes of all channels that are followed."""
+    cell = label.astype(np.int64)
+    ancestors: list[str] = []
+    while (parent := coupling(spec, environment, channel).follows) is not None:
+        ancestors.append(parent)
+        channel = parent
+    for name in reversed(ancestors):
+        cell = np.unique(cell * len(spec.values(name)) + codes[name], return_inverse=True)[1]
+    return cell
+
+
 def _largest_miss(
-    spec: World,
-    follows: str | None,
-    label: NDArray[Any],
-    context: NDArray[Any],
-    codes: dict[str, NDArray[Any]],
-    channel: str,
-    probabilities: NDArray[np.float64],
+    probabilities: NDArray[np.float64], context: NDArray[Any], codes: NDArray[Any], cell: NDArray[np.int64]
 ) -> float:
-    """Quotas hold in each cell: per label, and for `given` also per attribute of the channel it follows."""
-    contexts, values = probabilities.shape
-    cell = label.astype(np.int64) * contexts + context if follows else label.astype(np.int64)
-    cells = len(spec.classes) * contexts if follows else len(spec.classes)
-    counts = np.bincount(cell * values + codes[channel], minlength=cells * values).reshape(cells, values)
-    expected = counts.sum(1, keepdims=True) * np.tile(probabilities, (cells // contexts, 1))
+    """How far the count of any attribute in any cell is from what was asked; all rows of a cell share a context."""
+    numbers, first, cell = np.unique(cell, return_index=True, return_inverse=True)
+    counts = crosstab(cell, len(numbers), codes, probabilities.shape[1])
+    expected = counts.sum(1, keepdims=True) * probabilities[context[first]]
     return float(np.abs(counts - expected).max(initial=0.0))
 
 
@@ -180,18 +189,18 @@ def _giveaway(spec: World, split: str, name: str, label: NDArray[Any], codes: ND
 
 
 def _groups(spec: World, split: str, label: NDArray[Any], codes: dict[str, NDArray[Any]]) -> list[Group]:
+    """Rows by the channels that are aligned; up to four channels all patterns are listed, beyond that only some."""
     names = list(codes)
-    pattern = np.zeros(len(label), np.int64)  # beyond four channels most of the 2^C patterns are empty: left out
-    for i, name in enumerate(names):
-        pattern |= (codes[name] == np.array(spec.aligned(name))[label]).astype(np.int64) << i
-    counts = np.bincount(pattern, minlength=2 ** len(names))
-    order = sorted(map(int, np.flatnonzero(counts) if len(names) > 4 else np.arange(len(counts))), key=_by_alignment)
-    title = {p: "+".join(n for i, n in enumerate(names) if p >> i & 1) or "none" for p in order}
-    return [Group(split, title[p], int(counts[p])) for p in order]
-
-
-def _by_alignment(pattern: int) -> tuple[int, int]:
-    return -pattern.bit_count(), pattern
+    if not names:
+        return [Group(split, "none", len(label))]
+    hits = np.array([codes[name] == np.array(spec.aligned(name))[label] for name in names])
+    patterns, rows = np.unique(np.packbits(hits, axis=0).T, axis=0, return_counts=True)
+    aligned = np.unpackbits(patterns, axis=1, count=len(names)).astype(bool)
+    found = {tuple(row): int(n) for row, n in zip(aligned.tolist(), rows, strict=True)}
+    if len(names) <= 4:
+        found = {pattern: found.get(pattern, 0) for pattern in itertools.product((True, False), repeat=len(names))}
+    order = sorted(found, key=lambda pattern: (-sum(pattern), [not hit for hit in pattern]))
+    return [Group(split, "+".join(itertools.compress(names, p)) or "none", found[p]) for p in order]
 
 
 # ------------------------------------------------------------------------------------------------- the measures

@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spurgen import seeds
-from spurgen.errors import SpecError, SpurgenError
+from spurgen.errors import SpecError, SpurgenError, UnknownName, unknown
 from spurgen.latents.coupling import Cells, Draw, by_chance, by_quota, cells, shares
 from spurgen.parts import Choice, Constant, Distribution
-from spurgen.spec.resolve import nuisances
 from spurgen.spec.tables import coupling, order, table
 from spurgen.spec.world import World
 
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 CHUNK = 65_536  # small enough that the intermediate arrays stay in cache
+MOST_CELLS = 2_000_000  # of one channel in one split and environment; a chain of `given` multiplies them
+MOST_LISTED = 2**28  # rows of independent draws whose splits can be listed in memory
 Ids = NDArray[np.uint64]
 
 
@@ -34,16 +35,12 @@ class Plan:
 
     def __init__(self, spec: World, rows: int | None = None, seed: int = 0):
         self.spec = spec
-        self.rows = spec.rows if rows is None else rows
-        self.seed = seed
-        if not isinstance(self.rows, int) or isinstance(self.rows, bool) or not 0 < self.rows <= 2**40:
-            raise SpurgenError(f"rows is {rows!r}; it must be a whole number from 1 to 2**40")
-        if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
-            raise SpurgenError(f"seed is {seed!r}; it must be a whole number, 0 or more")
+        self.rows = seeds.whole("rows", spec.rows if rows is None else rows, 1, 2**40)
+        self.seed = seeds.whole("seed", seed)
         self._classes = len(spec.classes)
         self._environments = list(spec.environments)
         self._class_shares = _normal([spec.class_shares.get(c, 1.0) for c in spec.classes])
-        self._nuisances = nuisances(spec)
+        self._nuisances = spec.varying
         if spec.sampling == "quota":
             self._check_quotas()
 
@@ -59,6 +56,8 @@ class Plan:
 
     def row_ids(self, split: str, start: int = 0, stop: int | None = None) -> Ids:
         """Ids of the rows from position `start` to `stop` of a split."""
+        if split not in self.spec.splits:
+            raise UnknownName(unknown("split", split, self.spec.splits) + f" in {self.spec.id}")
         stop = self.splits[split] if stop is None else min(stop, self.splits[split])
         if self.spec.sampling == "iid":
             return self._members[split][start:stop]
@@ -71,6 +70,10 @@ class Plan:
 
     @cached_property
     def _members(self) -> dict[str, Ids]:
+        if self.rows > MOST_LISTED:
+            raise SpurgenError(
+                f"{self.rows} independent draws are too many to be listed by split; use sampling = 'quota'"
+            )
         found: dict[str, list[Ids]] = {name: [] for name in self.spec.splits}
         for start in range(0, self.rows, CHUNK):
             ids = np.arange(start, min(start + CHUNK, self.rows), dtype=np.uint64)
@@ -85,9 +88,13 @@ class Plan:
         """The latents of the given rows, in the order given."""
         import pyarrow as pa
 
-        ids = np.atleast_1d(np.asarray(row_ids, np.uint64))
-        if ids.size and int(ids.max()) >= self.rows:
-            raise SpurgenError(f"there is no row {int(ids.max())}; rows run from 0 to {self.rows - 1}")
+        ids = np.atleast_1d(np.asarray(row_ids))
+        if ids.size and ids.dtype.kind not in "iu":
+            raise SpurgenError("row ids must be whole numbers")
+        for end in (ids.min(initial=0), ids.max(initial=0)) if ids.size else ():
+            if not 0 <= int(end) < self.rows:
+                raise SpurgenError(f"there is no row {int(end)}; rows run from 0 to {self.rows - 1}")
+        ids = ids.astype(np.uint64)
         chunks = [self._chunk(ids[i : i + CHUNK]) for i in range(0, len(ids), CHUNK)] or [self._chunk(ids)]
         return pa.concat_tables(chunks).combine_chunks()
 
@@ -147,13 +154,17 @@ class Plan:
     @cached_property
     def _sizes(self) -> dict[str, NDArray[np.int64]]:
         """For each split the rows of every (environment, label), environments outermost."""
-        out = {}
+        out, odd = {}, 0
         for name, size in self.splits.items():
             weights = self.spec.splits[name].weights
             per_environment = shares(size, _normal([weights.get(e, 0.0) for e in self._environments]))
-            # the odd rows go to other classes in each environment, so that classes stay even over the split
-            ties = (np.arange(self._classes) - np.arange(len(per_environment))[:, None]) % self._classes
-            out[name] = shares(per_environment, self._class_shares, ties.astype(np.float64)).reshape(-1)
+            cells = []
+            for rows in per_environment:
+                # the odd rows go to the classes after those that had the last ones, so that classes stay even
+                turn = (np.arange(self._classes) - odd) % self._classes
+                cells.append(shares(rows, self._class_shares, turn.astype(np.float64)))
+                odd += int(rows - np.floor(np.round(rows * self._class_shares, 9)).sum())
+            out[name] = np.concatenate(cells)
         return out
 
     @cached_property
@@ -166,6 +177,12 @@ class Plan:
                     parent = coupling(self.spec, environment, name).follows
                     sizes = laws[split, environment, parent].counts.reshape(-1) if parent else label_sizes
                     probabilities = table(self.spec, environment, name)
+                    if sizes.size * probabilities.shape[1] > MOST_CELLS:
+                        raise SpecError(
+                            f"environments.{environment}.{name}",
+                            "ends a chain of channels that follow one another, too long for exact quotas; "
+                            "use sampling = 'iid', or a shorter chain",
+                        )
                     contexts = np.tile(probabilities, (sizes.size // len(probabilities), 1))
                     stream = f"channel/{name}/{split}/{environment}"
                     laws[split, environment, name] = cells(self.seed, stream, sizes, contexts)
@@ -211,12 +228,11 @@ class Plan:
             out["label_shown"] = self._shown("label", noise.core, ids, noisy, self.spec.classes)
         if noise.label:
             out["label_annotated"] = self._annotated("label", noise.label, ids, noisy, label, self.spec.classes)
-        for name, p in noise.signal.items():
-            if p:
-                out[f"{name}_shown"] = self._shown(name, p, ids, noisy, self.spec.values(name))
-        for name, p in noise.annotation.items():
-            if p:
-                values = self.spec.values(name)
+        for name in self.spec.channels:
+            values = self.spec.values(name)
+            if p := noise.signal.get(name, 0.0):
+                out[f"{name}_shown"] = self._shown(name, p, ids, noisy, values)
+            if p := noise.annotation.get(name, 0.0):
                 out[f"{name}_annotated"] = self._annotated(name, p, ids, noisy, attributes[name], values)
         return out
 
@@ -261,16 +277,17 @@ class Plan:
                     raise SpecError(
                         "rows",
                         f"{self.rows} rows leave split {split!r}, environment {environment!r} without a row of class "
-                        f"{name!r}; ask for at least {self._enough()} rows, or use sampling = 'iid'",
+                        f"{name!r}; {self._enough()}use sampling = 'iid'",
                     )
 
-    def _enough(self) -> int:
+    def _enough(self) -> str:
         smallest = min(
-            split.share * weight / sum(split.weights.values()) * float(self._class_shares.min())
+            split.share * weight * float(self._class_shares.min())
             for split in self.spec.splits.values()
             for weight in split.weights.values()
         )
-        return int(np.ceil(1 / smallest - 1e-9))
+        rows = np.ceil(1 / smallest - 1e-9)
+        return f"ask for at least {int(rows)} rows, or " if rows <= 2**40 else ""
 
 
 def _normal(weights: list[float]) -> NDArray[np.float64]:

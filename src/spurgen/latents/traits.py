@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from spurgen.errors import DataError
 from spurgen.parts import Choice, Coded, Constant, Distribution, Integers, Modality, Rows, Trait, Word
-from spurgen.spec.resolve import nuisances
 from spurgen.spec.world import World
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ def rows(table: pa.Table, spec: World, modality: Modality) -> Rows:
     """Resolve the traits of a modality: from the class, from a channel, from a nuisance column, or constant."""
     label = shown(table, "label", spec.classes)
     attributes = {name: shown(table, name, spec.values(name)) for name in spec.channels}
-    varying = nuisances(spec)
+    varying = spec.varying
     traits = {trait.name: _trait(trait, table, spec, label, attributes, varying) for trait in modality.traits}
     words = {
         name: Word(

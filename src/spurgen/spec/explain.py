@@ -76,7 +76,7 @@ def _sentence(finding: Any, model: type[BaseModel]) -> str:
             "less_than": "below",
         }
         limit = next(iter(context.values()))
-        return f"is {_show(value)}; it must be {sign[kind]} {limit:g}"
+        return f"is {_show(value)}; it must be {sign[kind]} {limit if isinstance(limit, int) else f'{limit:g}'}"
     if kind == "literal_error":
         close = nearest(str(value), str(context.get("expected", "")).replace("'", "").replace(" or ", ", ").split(", "))
         hint = f"; did you mean {close!r}?" if close else ""

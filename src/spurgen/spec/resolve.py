@@ -15,7 +15,8 @@ from spurgen.spec.explain import spec_error
 from spurgen.spec.known import CHANNELS, MODALITIES, classes
 from spurgen.spec.world import ChannelSpec, World
 
-RESERVED = {"row_id", "split", "environment", "label", "label_shown", "label_annotated", "intervention"}
+RESERVED = {"row_id", "split", "environment", "label", "intervention", "y", "file_name", "img_id", "img_filename"}
+LARGEST = 1e9  # of any number that a trait is set to
 
 
 def world_from(data: dict[str, Any]) -> World:
@@ -29,6 +30,7 @@ def world_from(data: dict[str, Any]) -> World:
     except ValidationError as error:
         raise spec_error(error, World, rest) from None
     _check_names("modalities", "modality", spec.modalities, MODALITIES.names())
+    spec._checked = True
     for name in spec.modalities:
         spec._options[name] = _options(MODALITIES.get(name), tables.get(name, {}))
     for name in tables:
@@ -42,7 +44,7 @@ def world_from(data: dict[str, Any]) -> World:
     _check_traits(spec)
     _check_couplings(spec)
     _check_noise(spec)
-    nuisances(spec)
+    _ = spec.varying
     for part in spec.parts:
         if part.check is not None:
             part.check(spec)
@@ -84,6 +86,8 @@ def _check_splits(spec: World) -> None:
     total = math.fsum(split.share for split in spec.splits.values())
     if abs(total - 1) > 1e-6:
         raise SpecError("splits", f"the shares sum to {total:g}; they must sum to 1")
+    if "all" in spec.splits:
+        raise SpecError("splits.all", "is what Hugging Face calls all splits together; call it something else")
     for name, split in spec.splits.items():
         if not split.environments:
             raise SpecError(f"splits.{name}.environments", "is empty; name at least one environment")
@@ -96,8 +100,10 @@ def _check_splits(spec: World) -> None:
 def _channel(name: str, given: ChannelSpec) -> Channel:
     """The channel with the values this spec uses, in the order of the spec."""
     path = f"channels.{name}"
-    if name in RESERVED:
-        raise SpecError(path, f"{name!r} is a column of every table; call the channel something else")
+    if name in RESERVED or name.endswith(("_shown", "_annotated")):
+        raise SpecError(path, f"{name!r} is kept for columns of the table; call the channel something else")
+    if any(name in MODALITIES.get(m).columns for m in MODALITIES.names()):
+        raise SpecError(path, f"{name!r} is the column of a modality; call the channel something else")
     known = CHANNELS.get(name) if name in CHANNELS else None
     if isinstance(given.values, dict):
         values = {v: _own_value(path, v, written, known) for v, written in given.values.items()}
@@ -142,7 +148,7 @@ def _check_traits(spec: World) -> None:
     owner: dict[str, str] = dict.fromkeys(of_classes, "the class")
     for name in spec.channels:
         channel = spec.channel(name)
-        for trait in {t for v in channel.values.values() for t in v.traits}:
+        for trait in dict.fromkeys(t for v in channel.values.values() for t in v.traits):
             if trait in owner:
                 raise SpecError(
                     f"channels.{name}",
@@ -173,7 +179,7 @@ def _check_traits(spec: World) -> None:
 
 def _check_every_value_sets(name: str, channel: Channel, known: Mapping[str, Trait]) -> None:
     """A trait that would vary must be set by every value or by none: otherwise an edit would draw it anew."""
-    for trait in {t for v in channel.values.values() for t in v.traits}:
+    for trait in dict.fromkeys(t for v in channel.values.values() for t in v.traits):
         if trait in known and not isinstance(known[trait].distribution, Constant):
             for attribute, value in channel.values.items():
                 if trait not in value.traits:
@@ -196,6 +202,8 @@ def _check_setting(path: str, trait: Trait, setting: Any) -> None:
         return
     if isinstance(setting, str | bool) or not math.isfinite(setting):
         raise SpecError(path, f"is {setting!r}; it must be a finite number")
+    if abs(setting) > LARGEST:
+        raise SpecError(path, f"is {setting:g}; it must lie between {-LARGEST:g} and {LARGEST:g}")
     if isinstance(trait.distribution, Integers) and setting != int(setting):
         raise SpecError(path, f"is {setting!r}; it must be a whole number")
     if trait.bounds and not trait.bounds[0] <= setting <= trait.bounds[1]:

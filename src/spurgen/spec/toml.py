@@ -34,7 +34,8 @@ def override(data: dict[str, Any], assignment: str) -> None:
     if not equals or not all(keys):
         raise SpecError("", f"cannot read --set {assignment!r}; write it as KEY=VALUE, for example rows=1000")
     try:
-        value = tomllib.loads(f"value = {text.strip()}")["value"]
+        found = tomllib.loads(f"value = {text.strip()}")
+        value = found["value"] if len(found) == 1 else text.strip()
     except (tomllib.TOMLDecodeError, RecursionError):
         value = text.strip()
     table = data

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
 
-from spurgen.parts import Channel, Class, Modality
+from spurgen.errors import SpecError
+from spurgen.parts import Channel, Class, Distribution, Modality
 from spurgen.spec.coupling import Coupling, Probability
 
-Share = Annotated[float, Field(gt=0.0, le=1.0)]
+Share = Annotated[float, Field(ge=1e-6, le=1.0, allow_inf_nan=False)]
+Weight = Annotated[float, Field(ge=1e-6, le=1e6, allow_inf_nan=False)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=60)]
 Distinct = Annotated[list[Name], Field(min_length=1)]
 _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -21,7 +24,7 @@ class SplitSpec(BaseModel):
 
     model_config = _STRICT
     share: Share = Field(description="Share of the rows; the shares of all splits sum to 1.")
-    environments: list[Name] | dict[str, Annotated[float, Field(gt=0.0)]] = Field(
+    environments: list[Name] | dict[str, Weight] = Field(
         description="Environments of this split, each equally often; or a table environment -> weight."
     )
 
@@ -29,7 +32,7 @@ class SplitSpec(BaseModel):
     def weights(self) -> dict[str, float]:
         """Environment -> share of the split's rows."""
         given = self.environments if isinstance(self.environments, dict) else dict.fromkeys(self.environments, 1.0)
-        total = sum(given.values())
+        total = math.fsum(given.values())  # `sum` adds differently from one Python to the next
         return {name: weight / total for name, weight in given.items()}
 
 
@@ -76,7 +79,7 @@ class World(BaseModel):
     )
     description: str = Field("", max_length=2000, description="What this world is for, in a sentence or two.")
     classes: Distinct = Field(description="The labels, in order; `spurgen list classes` shows what there is.")
-    class_shares: dict[str, Annotated[float, Field(gt=0.0)]] = Field(
+    class_shares: dict[str, Weight] = Field(
         {}, description="Class -> weight, for unequal classes; every class equally often unless given."
     )
     rows: int = Field(gt=0, le=2**40, description="Number of rows, all splits together.")
@@ -100,20 +103,33 @@ class World(BaseModel):
 
     _options: dict[str, BaseModel] = PrivateAttr(default_factory=dict)
     _channels: dict[str, Channel] = PrivateAttr(default_factory=dict)
+    _checked: bool = PrivateAttr(default=False)
 
     # What resolve.py has checked and looked up; a World from `load` always has it.
 
     def options(self, modality: str) -> BaseModel:
         """The checked options of one modality, such as the [image] table."""
-        return self._options[modality]
+        return self._known(self._options)[modality]
 
     def channel(self, name: str) -> Channel:
         """The channel with exactly the values this world uses, in order."""
-        return self._channels[name]
+        return self._known(self._channels)[name]
 
     def values(self, name: str) -> tuple[str, ...]:
         """The attributes of a channel, in order."""
-        return tuple(self._channels[name].values)
+        return tuple(self.channel(name).values)
+
+    def _known(self, found: dict[str, Any]) -> dict[str, Any]:
+        if not self._checked:
+            raise SpecError("", "this World was put together by hand; make it with World.from_dict, which checks it")
+        return found
+
+    @cached_property
+    def varying(self) -> dict[str, Distribution]:
+        """How each trait varies that neither the class nor a channel sets, constants included."""
+        from spurgen.spec.resolve import nuisances
+
+        return nuisances(self)
 
     @cached_property
     def parts(self) -> tuple[Modality, ...]:
