@@ -167,7 +167,7 @@ def measure(options: Any, out: Path) -> list[Line]:
     lines += [
         Line(
             "one random row from the copy",
-            1e3 * latency(lambda i: rows.source.take("image", np.array([i])), len(ids)),
+            1e3 * latency(lambda i: rows.content([i]), len(ids)),
             "ms",
             "Pillow on bytes in memory",
             1e3 * latency(lambda i: naive[i], len(ids)),

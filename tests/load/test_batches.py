@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tiles import world
 
-from spurgen.errors import SpurgenError
+from spurgen.errors import SpurgenError, UnknownName
 from spurgen.latents import intervene
 from spurgen.latents.sample import Plan
 from spurgen.load.batches import Batches, Order
@@ -67,11 +69,44 @@ def test_too_few_rows_for_one_batch_are_an_error(built: Path) -> None:
         Batches(tile_rows(built), 145, drop_last=True)
     with pytest.raises(SpurgenError, match="144 rows make no batch"):
         OnTheFly(world(), 145, rows=240, modality="tile", drop_last=True)
-    for size in (0, -1, True, 2.5):
+    for size in (0, -1, True, 2.5, np.float64(8), "8"):
         with pytest.raises(SpurgenError, match="batch_size"):
             Batches(tile_rows(built), size)  # type: ignore[arg-type]
         with pytest.raises(SpurgenError, match="batch_size"):
             OnTheFly(world(), size, modality="tile")  # type: ignore[arg-type]
+
+
+def test_numbers_of_any_integer_type_are_taken_and_no_other_is_rounded(built: Path) -> None:
+    numbers = {"batch_size": np.int64(8), "seed": np.uint8(3)}
+    plain = {"batch_size": 8, "seed": 3}
+    assert ids(Batches(tile_rows(built), **numbers)) == ids(Batches(tile_rows(built), **plain))
+    json.dumps(Batches(tile_rows(built), **numbers).state_dict())
+    json.dumps(OnTheFly(world(), modality="line", **numbers).state_dict())
+    json.dumps(OnTheFly(world(), modality="line", rows=np.int64(240), **numbers).state_dict())
+    for seed in (1.5, -1, True, "1", None):
+        for make in (lambda: Batches(tile_rows(built), 8, seed=seed), lambda: OnTheFly(world(), 8, seed)):  # noqa: B023
+            with pytest.raises(SpurgenError):
+                make()
+    with pytest.raises(SpurgenError, match=r"epoch is 1\.5"):
+        Batches(tile_rows(built), 8).set_epoch(1.5)  # type: ignore[arg-type]
+
+
+def test_positions_are_whole_numbers_or_a_mask_of_all_rows(built: Path) -> None:
+    rows = tile_rows(built)
+    mask = rows.y == 1
+    assert 0 < mask.sum() < len(rows)
+    assert (rows.take(mask).y == 1).all()
+    assert (rows.take(mask).row_id == rows.row_id[mask]).all()
+    assert (rows.take(mask.tolist()).row_id == rows.row_id[mask]).all()
+    assert rows.take(np.array([3, -1], np.int8)).row_id.tolist() == rows.row_id[[3, -1]].tolist()
+    assert rows.take(np.uint64(2)).row_id.tolist() == [rows.row_id[2]]
+    assert len(rows.take([])) == 0
+    for wrong in (mask[:-1], [1.0, 2.0], 1.5, True, [[0, 1]], ["3"], None, slice(0, 3)):
+        with pytest.raises(SpurgenError, match="whole numbers"):
+            rows.take(wrong)
+    for lost in (144, -145, np.uint64(2**64 - 1), [0, 2**40]):
+        with pytest.raises(IndexError, match="among 144 rows"):
+            rows.take(lost)
 
 
 def test_a_batch_is_what_its_row_ids_say(built: Path) -> None:
@@ -119,8 +154,33 @@ def test_a_state_of_another_stream_is_refused(built: Path, kind: str) -> None:
     other = OnTheFly(world(), 32, 6, modality="tile")
     with pytest.raises(SpurgenError, match="belongs to another stream"):
         other.load_state_dict(state)
-    with pytest.raises(SpurgenError, match="not the state"):
-        other.load_state_dict({"step": 3})
+    for wrong in ({"step": 3}, {"stream": state["stream"], "place": {"batch": 1.5}}, {"stream": 3, "place": 3}):
+        with pytest.raises(SpurgenError, match="not the state"):
+            other.load_state_dict(wrong)
+
+
+@pytest.mark.parametrize("kind", STREAMS)
+def test_a_place_where_the_stream_never_comes_is_refused(built: Path, kind: str) -> None:
+    stream = STREAMS[kind](built, False)
+    state = stream.state_dict()
+    for wrong in ({"batch": 5, "row": 7}, {"batch": 10**9, "row": 2**41}):
+        with pytest.raises(SpurgenError, match="never comes by"):
+            stream.load_state_dict(state | {"place": state["place"] | wrong})
+    assert stream.state_dict() == state
+
+
+def test_a_state_of_other_rows_is_refused(built: Path, tmp_path: Path) -> None:
+    build(world(), tmp_path / "other", seed=1)
+    build(world(), tmp_path / "same", shard_rows=100)
+    rows = tile_rows(built)
+    state = Batches(rows, 16).state_dict()
+    Batches(tile_rows(tmp_path / "same"), 16).load_state_dict(state)
+    Batches(pickle.loads(pickle.dumps(rows)), 16).load_state_dict(state)
+    edited = rows.with_table(intervene.fix(rows.table, rows.spec, "hue", "red"))
+    backwards = rows.with_table(rows.table.take(np.arange(len(rows))[::-1]))
+    for other in (tile_rows(tmp_path / "other"), edited, backwards):
+        with pytest.raises(SpurgenError, match=r"another stream \(rows was"):
+            Batches(other, 16).load_state_dict(state)
 
 
 def test_leaving_a_loop_early_leaves_the_rest_of_the_pass(built: Path) -> None:
@@ -149,18 +209,45 @@ def test_passes_on_the_fly_are_the_stored_rows_byte_for_byte(tmp_path: Path, sam
                 assert (getattr(a, name) == getattr(b, name)).all()
 
 
-def test_endless_rows_never_repeat_and_never_leave_their_split() -> None:
-    spec = world(sampling="iid")
-    seen = np.concatenate([b.row_id for b in take(OnTheFly(spec, 40, 2, "id_val", modality="line"), 10)])
-    assert len(set(seen.tolist())) == 400
-    stored = Plan(spec, 4000, 2).row_ids("id_val")
-    assert (seen[: len(stored)] == stored[: len(seen)]).all()  # they go on where a stored dataset would end
+@pytest.mark.parametrize("sampling", ["quota", "iid"])
+def test_endless_rows_never_repeat_and_are_of_their_split(sampling: str) -> None:
+    batches = take(OnTheFly(world(sampling=sampling), 40, 2, "id_val", modality="line"), 10)
+    assert len({i for b in batches for i in b.row_id.tolist()}) == 400
+    assert {s for b in batches for s in b.table["split"].to_pylist()} == {"id_val"}
 
 
-def test_endless_rows_of_a_world_with_quotas_start_after_its_stored_rows() -> None:
-    batch = take(OnTheFly(world(), 40, 2, modality="line"), 1)[0]
-    assert batch.row_id.min() >= 240
-    assert set(batch.table["split"].to_pylist()) == {"train"}
+@pytest.mark.parametrize("sampling", ["quota", "iid"])
+def test_endless_rows_share_no_nuisance_with_any_row_that_can_be_stored(sampling: str) -> None:
+    spec = world(sampling=sampling)
+    stored = Plan(spec, 5000, 2)  # many more rows than the spec says, as with --rows
+    endless = {v for b in take(OnTheFly(spec, 250, 2, modality="line"), 4) for v in b.table["tile_level"].to_pylist()}
+    shared = endless & set(stored.table(np.arange(5000))["tile_level"].to_pylist())
+    assert len(shared) < 6  # by chance alone 1000 · 5000 / 2²⁴ = 0.3
+
+
+def test_endless_independent_rows_never_list_their_splits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Plan, "_members", property(lambda plan: pytest.fail("listed 2**40 rows")))
+    stream = OnTheFly(world(sampling="iid"), 16, modality="line")
+    stream.load_state_dict(stream.state_dict())
+    assert len(take(stream, 3)) == 3
+    assert stream.group_names[0] == "hue:aligned,background:aligned"
+
+
+def test_arguments_without_effect_on_an_endless_stream_are_refused() -> None:
+    for how in ({"shuffle": True}, {"shuffle": False}, {"drop_last": True}, {"drop_last": False}):
+        with pytest.raises(SpurgenError, match="without end"):
+            OnTheFly(world(), 16, modality="line", **how)
+    flown = take(OnTheFly(world(), 16, modality="line", rows=240, shuffle=False), 2)
+    assert ids(flown) == [list(range(16)), list(range(16, 32))]
+
+
+@pytest.mark.parametrize("rows", [None, 240])
+def test_misspelt_names_are_found_before_the_first_batch(rows: int | None) -> None:
+    for wrong in ({"modality": "lien"}, {"modality": ("line", "tiel")}, {"target": "lable"}, {"group_by": "hew"}):
+        with pytest.raises(UnknownName, match="did you mean"):
+            OnTheFly(world(), 16, rows=rows, **{"modality": "line"} | wrong)
+    with pytest.raises(SpurgenError, match="cannot be a target"):
+        OnTheFly(world(), 16, rows=rows, modality="line", target="tile_level")
 
 
 def test_endless_batches_do_not_depend_on_their_size() -> None:

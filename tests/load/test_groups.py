@@ -15,6 +15,8 @@ from spurgen.errors import SpurgenError, UnknownName
 from spurgen.latents import intervene
 from spurgen.latents.sample import sample
 from spurgen.load import group
+from spurgen.load.fly import OnTheFly
+from spurgen.load.rows import Rows
 
 SPEC = world()
 TABLE = sample(SPEC)
@@ -135,6 +137,23 @@ def test_without_a_spec_names_stand_in_order_of_the_alphabet() -> None:
 def test_what_makes_no_groups_is_an_error_that_helps(by: str, says: str) -> None:
     with pytest.raises(SpurgenError, match=says):
         group(TABLE, SPEC, by=by)
+
+
+def test_patterns_of_very_many_channels_are_counted_and_only_their_names_are_too_many() -> None:
+    many = {f"c{i}": {"values": {"a": {}, "b": {}, "c": {}}, "says": "phrase"} for i in range(20)}
+    environments: dict[str, dict[str, str]] = {"strong": {}, "weak": {}, "even": {}}
+    spec = world(channels=many, environments=environments, modalities=["line", "caption"], sampling="iid")
+    table = sample(spec)
+    found = group(table, spec)
+    pairs = [(spec.classes.index(row["label"]), row) for row in table.to_pylist()]
+    expected = [sum((row[f"c{i}"] != "abc"[y]) << (19 - i) for i in range(20)) for y, row in pairs]
+    assert found.codes.tolist() == expected
+    assert len(found) == 2**20
+    with pytest.raises(SpurgenError, match="makes more than 65536 groups"):
+        _ = found.names
+    rows = Rows(spec, table, modality="caption")
+    assert rows.take([5]).group.tolist() == expected[5:6]
+    assert len(next(iter(OnTheFly(spec, 8, modality="caption"))).group) == 8
 
 
 def test_unknown_group_names_get_the_nearest() -> None:

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  #
 
 from torch.utils.data import DataLoader  # noqa: E402
 
-from spurgen.load.wilds import CombinatorialGrouper, WildsDataset  # noqa: E402
+from spurgen.load.wilds import CombinatorialGrouper, WildsDataset, WildsSubset  # noqa: E402
 
 
 @pytest.fixture
@@ -55,6 +55,28 @@ def test_subsets_hold_their_rows(dataset: WildsDataset, built: Path, split: str)
     assert (subset.split_array == dataset.split_dict[split]).all()
     x, y, metadata = next(iter(DataLoader(subset, 16, num_workers=1, collate_fn=subset.collate)))
     assert (x.shape, y.shape, metadata.shape) == ((16, 3, 8, 8), (16,), (16, 5))
+
+
+def test_subsets_of_subsets_keep_their_rows_together(dataset: WildsDataset) -> None:
+    test = dataset.get_subset("test", transform=lambda picture: picture.size)
+    some = WildsSubset(test, [5, -1])
+    assert some.indices.tolist() == test.indices[[5, -1]].tolist()
+    for i, row in enumerate(some.indices):
+        x, y, metadata = some[i]
+        assert (x, y) == ((8, 8), dataset.y_array[row])
+        assert (metadata == dataset.metadata_array[row]).all()
+    plain = WildsSubset(dataset.get_subset("test"), [5])
+    assert torch.equal(plain[0][0], dataset.get_input(plain.indices[0]))
+    assert torch.equal(plain.get_input(0), plain[0][0])
+    mask = (dataset.y_array == 1).numpy()
+    assert (WildsSubset(dataset, mask).y_array == 1).all()
+    with pytest.raises(SpurgenError, match="whole numbers"):
+        WildsSubset(dataset, [0.5])
+
+
+def test_a_misspelt_modality_is_said_at_once(built: Path) -> None:
+    with pytest.raises(UnknownName, match="did you mean 'tile'"):
+        WildsDataset(built, modality="tiel")
 
 
 def test_transforms_get_pil_pictures(dataset: WildsDataset) -> None:

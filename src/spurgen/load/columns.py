@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from spurgen.errors import DataError, UnknownName, unknown
 from spurgen.latents.traits import column_codes, shown
 from spurgen.parts import Choice, Integers
-from spurgen.spec.resolve import nuisances
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -80,13 +79,13 @@ def spec_names(spec: World, name: str) -> tuple[str, ...] | None:
         return tuple(spec.splits)
     if name == "environment":
         return tuple(spec.environments)
-    law = nuisances(spec).get(name)
+    law = spec.varying.get(name)
     return law.names if isinstance(law, Choice) else None
 
 
 def whole_numbers(spec: World | None, name: str) -> range | None:
     """The whole numbers that the spec allows in a column."""
-    law = nuisances(spec).get(name) if spec is not None else None
+    law = spec.varying.get(name) if spec is not None else None
     return range(law.low, law.high + 1) if isinstance(law, Integers) else None
 
 

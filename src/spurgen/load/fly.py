@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spurgen import seeds
 from spurgen.errors import SpurgenError, UnknownName, unknown
 from spurgen.latents.sample import Plan
 from spurgen.load import columns
-from spurgen.load.batches import Order, following, per_epoch
-from spurgen.load.groups import group
-from spurgen.load.rows import Batch
-from spurgen.load.sources import draw
-from spurgen.load.stream import Place, Stream
+from spurgen.load.batches import Order, Place, Stream, following, per_epoch
+from spurgen.load.groups import Groups, group
+from spurgen.load.rows import Batch, draw, known_modalities
 from spurgen.spec import World, load
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-ENDLESS = 2**40
+FIRST, LAST = 2**39, 2**40  # ids of endless rows; no dataset that can be stored has so many rows
 _BLOCK = 4096  # rows whose latents are worked out at a time: a handful costs nearly as much
 Intervention = Callable[["pa.Table", World, int], "pa.Table"]
 
@@ -31,8 +30,9 @@ class OnTheFly(Stream):
     """Batches drawn inside the training loop; each follows from the spec, the seed and the step alone.
 
     With `rows` it goes over the split of a plan of that many rows, exactly those that a stored dataset would hold, in
-    passes, shuffled afresh each time. Without, rows never come again and the stream never ends: they are drawn
-    independently, whatever the spec's sampling, and are never rows of another split of the same seed.
+    passes, shuffled afresh each time unless `shuffle` is False. Without, rows never come again and the stream never
+    ends: they are drawn independently, whatever the spec's sampling, and none is a row, or has the nuisances of a row,
+    of another split or of a stored dataset of the same seed.
 
     Each of `interventions` is called as `edit(table, spec, step)` on the latents before they are drawn; targets and
     groups are those of the edited table.
@@ -50,8 +50,8 @@ class OnTheFly(Stream):
         target: str | None = None,
         group_by: str | Sequence[str] | None = None,
         annotated: bool = False,
-        shuffle: bool = True,
-        drop_last: bool = False,
+        shuffle: bool | None = None,
+        drop_last: bool | None = None,
         prefetch: bool = True,
         device: str = "cpu",
         workers: int | None = None,
@@ -60,8 +60,8 @@ class OnTheFly(Stream):
         self.spec = load(spec)
         if split not in self.spec.splits:
             raise UnknownName(unknown("split", split, self.spec.splits) + f" in {self.spec.id}")
-        self.batch_size = batch_size
-        self.seed = seed
+        known_modalities(self.spec.modalities, modality, self.spec.id)
+        self.batch_size = seeds.whole("batch_size", batch_size, 1)
         self.split = split
         self.modality = modality if isinstance(modality, str) else tuple(modality)
         self.interventions = _several(interventions)
@@ -72,15 +72,22 @@ class OnTheFly(Stream):
         self.how = {"device": device, "workers": workers}
         self.endless = rows is None
         if self.endless:
-            per_epoch(batch_size, batch_size, drop_last)  # refuses a batch size that is none
-            first = self.spec.rows if self.spec.sampling == "quota" else 0
-            self.plan = Plan(World.from_dict(self.spec.dump() | {"sampling": "iid"}), ENDLESS, seed)
-            # Nuisances follow from seed and row id alone: beyond the stored ids none repeats a stored test row.
-            self.place = Place(row=first)
+            if shuffle is not None or drop_last is not None:
+                raise SpurgenError(
+                    "a stream without end has no passes to shuffle and no last batch to drop; leave out shuffle and "
+                    "drop_last, or say how many rows a pass is over (rows=…)"
+                )
+            # Nuisances follow from seed and row id alone, so ids that are stored nowhere give rows that nothing holds.
+            self.plan = Plan(World.from_dict(self.spec.dump() | {"sampling": "iid"}), LAST, seed)
+            self.place = Place(row=FIRST)
         else:
             self.plan = Plan(self.spec, rows, seed)
-            self.order = Order(self.plan.splits[split], shuffle, seed)
-            self._count = per_epoch(self.order.size, batch_size, drop_last)
+            self.order = Order(self.plan.splits[split], shuffle is not False, seed)
+            self._count = per_epoch(self.order.size, self.batch_size, bool(drop_last))
+        self.seed = self.plan.seed
+        sample = self.plan.table([0])  # a target or a group that there is not is found here, not in the first batch
+        columns.target(sample, self.spec, target)
+        self._groups = self._grouped(sample)
 
     def set_epoch(self, epoch: int) -> None:
         """Go to the start of a pass."""
@@ -125,8 +132,8 @@ class OnTheFly(Stream):
         parts: list[pa.Table] = []
         missing = self.batch_size
         while missing:
-            if row >= ENDLESS:
-                raise SpurgenError(f"all 2**40 rows of seed {self.seed} have been drawn; go on with another seed")
+            if row >= LAST:
+                raise SpurgenError(f"all rows of seed {self.seed} have been drawn; go on with another seed")
             block = row // _BLOCK
             table = self._block(block, lambda block=block: self._mine(block))  # type: ignore[misc]
             ids = table["row_id"].to_numpy()
@@ -156,20 +163,23 @@ class OnTheFly(Stream):
         return Batch(
             x=x[self.modality] if isinstance(self.modality, str) else x,
             y=columns.target(table, self.spec, self.target).values,
-            group=group(table, self.spec, self.group_by, self.annotated).codes,
+            group=self._grouped(table).codes,
             environment=columns.read(table, self.spec, "environment").values,
             row_id=table["row_id"].to_numpy().astype(np.int64),
             make_table=lambda: table,
         )
 
-    def finish(self, batch: Batch) -> Any:
-        """What becomes of a batch before it is given; for children."""
-        return batch
+    def _grouped(self, table: pa.Table) -> Groups:
+        return group(table, self.spec, self.group_by, self.annotated)
 
     @property
     def group_names(self) -> tuple[str, ...]:
         """The names that `group` counts in."""
-        return group(self.plan.table([0]), self.spec, self.group_by, self.annotated).names
+        return self._groups.names
+
+    def has(self, place: Place) -> bool:
+        """Whether a pass has so many batches, or an endless stream such a row."""
+        return FIRST <= place.row <= LAST if self.endless else place.batch < self._count
 
     def identity(self) -> dict[str, Any]:
         """What two streams must share for a place in one to mean the same in the other."""

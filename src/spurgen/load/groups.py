@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ALIGNED = ":aligned"
 EVERYTHING = "all"
-MOST = 1 << 16  # more groups than this is a slip: no dataset could fill them
+MOST = 1 << 16  # more names than this is a slip: no dataset could fill so many groups
 
 Codes = NDArray[np.int64]
 
@@ -31,15 +31,25 @@ Codes = NDArray[np.int64]
 class Groups:
     """For each row the position of its group in `names`; every group has a name, also those without rows.
 
-    `keys` says what groups are made of: "background:aligned" for aligned or not, "label" for the column itself.
+    `keys` says what groups are made of: "background:aligned" for aligned or not, "label" for the column itself;
+    `words` what a group's name says of each. Names are spelt out when asked for: many channels make very many.
     """
 
-    names: tuple[str, ...]
-    codes: Codes
     keys: tuple[str, ...]
+    words: tuple[tuple[str, ...], ...]
+    codes: Codes
 
     def __len__(self) -> int:
-        return len(self.names)
+        return math.prod(len(words) for words in self.words)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of all groups; the first key varies slowest."""
+        if len(self) > MOST:
+            raise SpurgenError(
+                f"grouping by {', '.join(self.keys)} makes more than {MOST} groups; group by fewer columns"
+            )
+        return tuple(",".join(words) for words in product(*self.words)) if self.keys else (EVERYTHING,)
 
     @cached_property
     def counts(self) -> Codes:
@@ -63,20 +73,11 @@ class Groups:
 
     def take(self, rows: NDArray[np.integer]) -> Groups:
         """The same groups for some of the rows."""
-        return Groups(self.names, self.codes[rows], self.keys)
+        return Groups(self.keys, self.words, self.codes[rows])
 
     @cached_property
     def _positions(self) -> dict[str, int]:
         return {name: i for i, name in enumerate(self.names)}
-
-
-@dataclass(frozen=True)
-class _Part:
-    """One key's share of a group's name, for each of its values, and the value each row has."""
-
-    key: str
-    words: tuple[str, ...]
-    codes: Codes
 
 
 def group(
@@ -90,16 +91,15 @@ def group(
     count as an annotator noted them, where the table has such a column.
     """
     keys = _keys(spec, by)
-    parts = [_part(table, spec, key, annotated) for key in keys]
-    if math.prod(len(p.words) for p in parts) > MOST:
-        raise SpurgenError(
-            f"grouping by {', '.join(keys)} makes more than {MOST} groups; group by fewer columns (by=…)"
-        )
     codes = np.zeros(table.num_rows, np.int64)
-    for part in parts:
-        codes = codes * len(part.words) + part.codes
-    names = tuple(",".join(words) for words in product(*(p.words for p in parts))) if parts else (EVERYTHING,)
-    return Groups(names, codes, keys)
+    words = []
+    for key in keys:
+        spoken, values = _part(table, spec, key, annotated)
+        codes = codes * len(spoken) + values
+        words.append(spoken)
+    if math.prod(map(len, words)) > 1 << 62:
+        raise SpurgenError(f"grouping by {', '.join(keys)} makes too many groups to be counted; group by fewer columns")
+    return Groups(keys, tuple(words), codes)
 
 
 def _keys(spec: World | None, by: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -116,7 +116,8 @@ def _keys(spec: World | None, by: str | Iterable[str] | None) -> tuple[str, ...]
     return keys
 
 
-def _part(table: pa.Table, spec: World | None, key: str, annotated: bool) -> _Part:
+def _part(table: pa.Table, spec: World | None, key: str, annotated: bool) -> tuple[tuple[str, ...], Codes]:
+    """What a group's name says for each value of one key, and the value each row has."""
     channel = key.removesuffix(ALIGNED)
     if channel != key:
         return _alignment(table, spec, channel, annotated)
@@ -126,25 +127,23 @@ def _part(table: pa.Table, spec: World | None, key: str, annotated: bool) -> _Pa
         raise UnknownName(unknown("column to group by", key, known))
     column = columns.read(table, spec, _noted(table, key) if annotated else key)
     if column.names is not None:
-        return _Part(key, tuple(f"{key}={name}" for name in column.names), column.values)
+        return tuple(f"{key}={name}" for name in column.names), column.values
     spread = columns.whole_numbers(spec, key)
     if column.values.dtype.kind not in "iub" or key == "row_id" or (spread is not None and len(spread) > MOST):
         raise SpurgenError(
             f"column {key!r} is different in nearly every row, so it makes no groups; group by a channel"
         )
     levels = np.unique(column.values) if spread is None else np.array(spread)
-    return _Part(
-        key, tuple(f"{key}={v}" for v in levels.tolist()), np.searchsorted(levels, column.values).astype(np.int64)
-    )
+    return tuple(f"{key}={v}" for v in levels.tolist()), np.searchsorted(levels, column.values).astype(np.int64)
 
 
-def _alignment(table: pa.Table, spec: World | None, channel: str, annotated: bool) -> _Part:
+def _alignment(table: pa.Table, spec: World | None, channel: str, annotated: bool) -> tuple[tuple[str, ...], Codes]:
     if spec is None or channel not in spec.channels:
         raise UnknownName(unknown("channel", channel, spec.channels if spec is not None else ()))
     label, attribute = (_noted(table, c) if annotated else c for c in ("label", channel))
     aligned = np.array(spec.aligned(channel), np.int64)[columns.read(table, spec, label).values]
     codes = (columns.read(table, spec, attribute).values != aligned).astype(np.int64)
-    return _Part(channel + ALIGNED, (f"{channel}:aligned", f"{channel}:not"), codes)
+    return (f"{channel}:aligned", f"{channel}:not"), codes
 
 
 def _noted(table: pa.Table, name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spurgen import seeds
 from spurgen.errors import SpurgenError, UnknownName, unknown
-from spurgen.load import columns
+from spurgen.latents import intervene
+from spurgen.load import cache, columns
 from spurgen.load.groups import Groups, group
-from spurgen.load.sources import Drawn, Portable, Source, Stored
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from spurgen.spec import World
     from spurgen.store.reader import Dataset
 
-Edit = Callable[["pa.Table", "World"], "pa.Table"]
+Positions = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,26 +46,65 @@ class Batch:
         return len(self.y)
 
 
+class Stored:
+    """A split of a finished dataset; arrays are read from a decoded copy, the rest is held in memory.
+
+    Copies of this object in other processes open the files for themselves.
+    """
+
+    def __init__(self, dataset: Dataset, split: str, cache_dir: str | Path | None = None):
+        self._dataset: Dataset | None = dataset
+        self.directory = dataset.directory.resolve()
+        self.split = split
+        self.cache_dir = cache_dir
+        self._content: dict[str, Any] = {}
+
+    def take(self, modality: str, positions: Positions) -> Any:
+        """The rows at these positions, in the order given: an array, or a list of texts and the like."""
+        if modality not in self._content:
+            self._content[modality] = self._everything(modality)
+        content = self._content[modality]
+        return content.take(positions, 0) if isinstance(content, np.ndarray) else content.take(positions).to_pylist()
+
+    def _everything(self, modality: str) -> Any:
+        """The whole split: a mapped array, or an Arrow column for what does not decode to one."""
+        if self._dataset is None:
+            from spurgen.store import reader
+
+            self._dataset = reader.open(self.directory)
+        found = cache.decoded(self._dataset, self.split, modality, self.cache_dir)
+        if found is not None:
+            return found
+        column = _first_column(modality)
+        return self._dataset.table(self.split, [column])[column].combine_chunks()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_dataset": None, "_content": {}}
+
+
 class Rows:
-    """The rows of a table with their content. See `open_rows` for a split of a dataset."""
+    """The rows of a table with their content, drawn on demand unless `stored` holds it.
+
+    See `open_rows` for a split of a dataset. Rows can be sent to other processes, whatever functions the parts of
+    their world hold: it travels as text.
+    """
 
     def __init__(
         self,
         spec: World,
         table: pa.Table,
-        source: Source | None = None,
+        stored: Stored | None = None,
         modality: str | Sequence[str] = "image",
         target: str | None = None,
         group_by: str | Sequence[str] | None = None,
         annotated: bool = False,
     ):
-        self._spec = Portable(spec)
+        self.spec = spec
+        self._toml = ""
         self.table = table.combine_chunks()
-        self.source = source or Drawn(spec, self.table)
+        self.stored = stored
         self.modality = modality if isinstance(modality, str) else tuple(modality)
-        for name in self.modalities:
-            if name not in spec.modalities:
-                raise UnknownName(unknown("modality", name, spec.modalities) + f" in {spec.id}")
+        known_modalities(spec.modalities, self.modality, spec.id)
         self.target = target
         self.group_by = group_by
         self.annotated = annotated
@@ -79,18 +118,26 @@ class Rows:
     def __len__(self) -> int:
         return self.table.num_rows
 
-    @property
+    @cached_property
     def spec(self) -> World:
-        """The world that the rows belong to."""
-        return self._spec.spec
+        """The world that the rows belong to; read from its text where they have travelled."""
+        from spurgen.spec import World
+
+        return World.from_toml(self._toml)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_columns"}
+        kept = {name: value for name, value in self.__dict__.items() if name not in ("spec", "_columns")}
+        return kept | {"_toml": self._toml or self.spec.to_toml()}
 
-    @property
-    def modalities(self) -> tuple[str, ...]:
-        """The modalities that `x` holds."""
-        return (self.modality,) if isinstance(self.modality, str) else self.modality
+    @cached_property
+    def digest(self) -> str:
+        """One digest of the latents of all rows, in their order: equal digests, equal rows."""
+        out = hashlib.blake2b(digest_size=16)
+        for name in sorted(self.table.column_names):
+            column = columns.read(self.table, self.spec, name)
+            out.update(repr((name, column.names, column.values.dtype.str, len(column.values))).encode())
+            out.update(np.ascontiguousarray(column.values).data)
+        return out.hexdigest()
 
     @cached_property
     def _columns(self) -> dict[str, columns.Column]:
@@ -100,12 +147,17 @@ class Rows:
         """Everything the table says of one row, by column."""
         return {name: column.item(row) for name, column in self._columns.items()}
 
-    def content(self, positions: Any, **how: Any) -> Any:
-        """The modality of some rows, or a mapping modality -> content; `how` goes to the renderer, if any draws."""
+    def content(self, positions: Any, workers: int | None = None) -> Any:
+        """The modality of some rows, or a mapping modality -> content; `workers` bounds the threads that draw."""
         at = self.positions(positions)
         if isinstance(self.modality, str):
-            return self.source.take(self.modality, at, **how)
-        return {name: self.source.take(name, at, **how) for name in self.modality}
+            return self._content(self.modality, at, workers)
+        return {name: self._content(name, at, workers) for name in self.modality}
+
+    def _content(self, modality: str, at: Positions, workers: int | None) -> Any:
+        if self.stored is not None:
+            return self.stored.take(modality, at)
+        return draw(self.table.take(at), self.spec, modality, workers=workers)
 
     def take(self, positions: Any) -> Batch:
         """Some rows together, in the order given."""
@@ -119,14 +171,9 @@ class Rows:
             make_table=lambda: self.table.take(at),
         )
 
-    def positions(self, wanted: Any) -> NDArray[np.int64]:
-        """Positions within the rows; negative ones count from the end."""
-        at = np.atleast_1d(np.asarray(wanted, np.int64))
-        out = np.where(at < 0, at + len(self), at)
-        if at.size and (out.min() < 0 or out.max() >= len(self)):
-            bad = int(at[(out < 0) | (out >= len(self))][0])
-            raise IndexError(f"there is no position {bad} among {len(self)} rows")
-        return out
+    def positions(self, wanted: Any) -> Positions:
+        """Positions within the rows, given as such or as a mask; negative ones count from the end."""
+        return positions(wanted, len(self))
 
     # ------------------------------------------------------------------------------------------ what if
 
@@ -134,14 +181,12 @@ class Rows:
         """The rows of another table of the same world, drawn on demand."""
         return Rows(self.spec, table, None, self.modality, self.target, self.group_by, self.annotated)
 
-    def intervene(self, edit: Edit) -> Rows:
-        """All rows after `edit(table, spec)`, for example an intervention; drawn on demand."""
-        return self.with_table(edit(self.table, self.spec))
-
     def counterfactual(self, positions: Any, channel: str, value: str | None = None) -> Rows:
-        """Some rows with one channel set, all else kept; to another attribute, fixed per row, unless one is given."""
+        """Some rows with one channel set, all else kept; to the next attribute in each row, unless one is given."""
         table = self.table.take(self.positions(positions))
-        return self.with_table(changed(table, self.spec, channel, value))
+        if value is None:
+            return self.with_table(intervene.another(table, self.spec, channel))
+        return self.with_table(intervene.fix(table, self.spec, channel, value))
 
 
 def open_rows(
@@ -159,26 +204,45 @@ def open_rows(
     dataset = reader.open(data) if isinstance(data, str | Path) else data
     if split not in dataset.splits:
         raise UnknownName(unknown("split", split, dataset.splits) + f" in {dataset.directory}")
-    source = Stored(dataset, split, cache_dir)
-    return Rows(dataset.spec, dataset.table(split), source, modality, target, group_by, annotated)
+    known_modalities(dataset.modalities, modality, dataset.directory)
+    stored = Stored(dataset, split, cache_dir)
+    return Rows(dataset.spec, dataset.table(split), stored, modality, target, group_by, annotated)
 
 
-def changed(table: pa.Table, spec: World, channel: str, value: str | None = None) -> pa.Table:
-    """The table with one channel set to `value`, or in each row to another attribute than it has."""
-    import pyarrow as pa
+def positions(wanted: Any, size: int) -> Positions:
+    """Positions among `size` rows, given as such (negative ones count from the end) or as a mask of all rows."""
+    at = np.atleast_1d(np.asarray(wanted))
+    if at.dtype == bool and at.shape == (size,):
+        return np.flatnonzero(at)
+    if at.ndim != 1 or (at.size and at.dtype.kind not in "iu"):
+        raise SpurgenError(f"positions are a list of whole numbers, or a mask with one truth value for all {size} rows")
+    lost = (at < -size) | (at >= size)
+    if lost.any():
+        raise IndexError(f"there is no position {at[lost][0]} among {size} rows")
+    at = at.astype(np.int64)
+    return np.where(at < 0, at + size, at)
 
-    if channel not in spec.channels:
-        raise UnknownName(unknown("channel", channel, spec.channels) + f" in {spec.id}")
-    values = spec.values(channel)
-    if value is not None:
-        if value not in values:
-            raise UnknownName(unknown(f"value of channel {channel!r},", value, values))
-        codes = np.full(table.num_rows, values.index(value))
-    elif len(values) < 2:
-        raise SpurgenError(f"channel {channel!r} has only the value {values[0]!r}, so there is no other to show")
-    else:
-        now = columns.read(table, spec, channel).values
-        step = 1 + seeds.integers(0, f"load/counterfactual/{channel}", table["row_id"].to_numpy(), len(values) - 1)
-        codes = (now + step) % len(values)
-    cells = pa.DictionaryArray.from_arrays(pa.array(codes.astype(np.int32)), pa.array(values, pa.string()))
-    return table.set_column(table.column_names.index(channel), channel, cells)
+
+def known_modalities(known: Sequence[str], modality: str | Sequence[str], where: Any) -> None:
+    """Refuse a modality that is not there, by the name that was meant."""
+    for name in [modality] if isinstance(modality, str) else modality:
+        if name not in known:
+            raise UnknownName(unknown("modality", name, known) + f" in {where}")
+
+
+def draw(table: pa.Table, spec: World, modality: str, **how: Any) -> Any:
+    """A modality of all rows of a table: an array as it is, anything else as the list that would be stored."""
+    from spurgen.render import MODALITIES
+    from spurgen.render import draw as render
+
+    batch = render(table, spec, modality, **how)
+    if hasattr(batch, "dtype"):
+        return batch
+    return MODALITIES.get(modality).encode(batch)[_first_column(modality)].to_pylist()
+
+
+def _first_column(modality: str) -> str:
+    """The stored column that is the modality itself; others, such as the spans of a caption, only describe it."""
+    from spurgen.render import MODALITIES
+
+    return next(iter(MODALITIES.get(modality).columns))

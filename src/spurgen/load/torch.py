@@ -11,7 +11,7 @@ import numpy as np
 from spurgen.errors import SpurgenError, missing_extra
 from spurgen.load import batches, fly
 from spurgen.load.groups import Groups
-from spurgen.load.rows import Batch, Edit, Rows, changed, open_rows
+from spurgen.load.rows import Batch, Rows, open_rows
 
 try:
     import torch
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Batch", "Batches", "Example", "OnTheFly", "SpurgenDataset", "collate"]
 
 Transform = Callable[[Any], Any]
-Formed = Callable[[Any], Any]
+Edit = Callable[["pa.Table", "World"], "pa.Table"]
 
 
 class Example(NamedTuple):
@@ -117,21 +117,16 @@ class SpurgenDataset(TorchDataset[Any]):
 
     def with_table(self, table: pa.Table) -> SpurgenDataset:
         """The same kind of dataset over another table of the world, drawn as it is asked for."""
-        return self._over(self.rows.with_table(table))
-
-    def intervene(self, edit: Edit | str, value: str | None = None) -> SpurgenDataset:
-        """The dataset after `edit(table, spec)`, or with the channel called so set as in `counterfactual`."""
-        if isinstance(edit, str):
-            return self.with_table(changed(self.latents, self.spec, edit, value))
-        return self._over(self.rows.intervene(edit))
-
-    def _over(self, rows: Rows) -> SpurgenDataset:
+        rows = self.rows.with_table(table)
         return SpurgenDataset(rows, transform=self.transform, scale=self.scale, as_tuple=self.as_tuple)
 
+    def intervene(self, edit: Edit) -> SpurgenDataset:
+        """The dataset after `edit(table, spec)`, for example an intervention; drawn as it is asked for."""
+        return self.with_table(edit(self.latents, self.spec))
+
     def _examples(self, rows: Rows, indices: Sequence[int]) -> list[Any]:
-        at = rows.positions([int(i) for i in indices])
-        how = {"workers": 1} if get_worker_info() is not None else {}  # DataLoader's workers share the cores already
-        content = rows.content(at, **how)
+        at = rows.positions(indices)
+        content = rows.content(at, 1 if get_worker_info() is not None else None)  # DataLoader's workers share the cores
         return [self._example(rows, int(row), _pick(content, i)) for i, row in enumerate(at)]
 
     def _example(self, rows: Rows, row: int, content: Any) -> Any:
@@ -161,7 +156,7 @@ class _ForTorch:
     channels_last: bool
     transform: Transform | None
 
-    def form(self, batch: Batch) -> Batch:
+    def finish(self, batch: Batch) -> Batch:
         """Pictures as (rows, channels, height, width), numbers as int64; then the transform."""
         x = _formed(batch.x, self._pictures)
         if self.transform is not None:
@@ -203,10 +198,10 @@ class Batches(_ForTorch, batches.Batches):
     ):
         rows = dataset if isinstance(dataset, Rows) else dataset.rows
         if isinstance(dataset, SpurgenDataset):
-            if dataset.transform is not None:
+            if dataset.transform is not None or dataset.as_tuple:
                 raise SpurgenError(
-                    "the dataset has a transform of single examples, which whole batches cannot use; "
-                    "give Batches a transform of batches, and the dataset none"
+                    "the dataset has a transform of single examples, or gives tuples, which whole batches cannot use; "
+                    "give Batches a transform of batches, and the dataset none and no as_tuple"
                 )
             scale = dataset.scale if scale is None else scale
         super().__init__(rows, batch_size, shuffle, seed, drop_last, prefetch)
@@ -214,10 +209,6 @@ class Batches(_ForTorch, batches.Batches):
         self.scale = bool(scale)
         self.channels_last = channels_last
         self.transform = transform
-
-    def finish(self, batch: Batch) -> Batch:
-        """The batch as tensors."""
-        return self.form(batch)
 
 
 class OnTheFly(_ForTorch, fly.OnTheFly):
@@ -245,15 +236,11 @@ class OnTheFly(_ForTorch, fly.OnTheFly):
         self.transform = transform
         super().__init__(spec, batch_size, seed, split, rows, device=str(self.device), **options)
 
-    def finish(self, batch: Batch) -> Batch:
-        """The batch as tensors."""
-        return self.form(batch)
-
 
 # --------------------------------------------------------------------------------------------------------- forms
 
 
-def _formed(content: Any, form: Formed) -> Any:
+def _formed(content: Any, form: Transform) -> Any:
     """Arrays by `form`, texts as they are, a mapping of modalities each on its own."""
     if isinstance(content, Mapping):
         return {name: _formed(part, form) for name, part in content.items()}

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spurgen import seeds
 from spurgen.errors import SpurgenError, UnknownName, missing_extra, unknown
 from spurgen.load import columns
 from spurgen.load.groups import ALIGNED, EVERYTHING
-from spurgen.load.sources import Stored
+from spurgen.load.rows import Stored, known_modalities, positions
 
 try:
     import torch
@@ -54,6 +55,7 @@ class WildsDataset:
 
         dataset = reader.open(data) if isinstance(data, str | Path) else data
         self.spec: World = dataset.spec
+        known_modalities(dataset.modalities, modality, dataset.directory)
         self.modality = modality
         self.dataset_name = self.spec.id.split("/")[0]
         self.version = self.spec.id.rpartition("/v")[2]
@@ -143,11 +145,18 @@ class WildsDataset:
 
 
 class WildsSubset:
-    """Some rows of a WildsDataset, with a transform; everything else is asked of the dataset."""
+    """Some rows of a WildsDataset or of a subset, with a transform; everything else is asked of the dataset."""
 
-    def __init__(self, dataset: WildsDataset, indices: Any, transform: Transform | None = None):
+    dataset: WildsDataset
+    indices: NDArray[np.int64]
+    transform: Transform | None
+
+    def __init__(self, dataset: WildsDataset | WildsSubset, indices: Any, transform: Transform | None = None):
+        at = positions(indices, len(dataset))
+        if isinstance(dataset, WildsSubset):
+            at, transform, dataset = dataset.indices[at], transform or dataset.transform, dataset.dataset
         self.dataset = dataset
-        self.indices = np.asarray(indices, np.int64)
+        self.indices = at
         self.transform = transform
 
     def __len__(self) -> int:
@@ -155,8 +164,16 @@ class WildsSubset:
 
     def __getitem__(self, index: int) -> tuple[Any, Tensor, Tensor]:
         row = int(self.indices[index])
-        x = self.dataset.get_input(row) if self.transform is None else self.transform(self.dataset.picture(row))
-        return x, self.dataset.y_array[row], self.dataset.metadata_array[row]
+        return self.get_input(index), self.dataset.y_array[row], self.dataset.metadata_array[row]
+
+    def get_input(self, index: int) -> Any:
+        """What a model sees of a row of the subset."""
+        row = int(self.indices[index])
+        return self.dataset.get_input(row) if self.transform is None else self.transform(self.dataset.picture(row))
+
+    def picture(self, index: int) -> Any:
+        """The picture of a row of the subset, as in `WildsDataset.picture`."""
+        return self.dataset.picture(int(self.indices[index]))
 
     @property
     def y_array(self) -> Tensor:
