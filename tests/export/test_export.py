@@ -176,3 +176,68 @@ def test_formats_for_pictures_say_so(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no pictures"):
         export(source, "imagefolder", tmp_path / "out")
     assert export(source, "webdataset", tmp_path / "tar").rows == 240
+
+
+def test_force_keeps_what_was_added_further_down(source: Path, tmp_path: Path) -> None:
+    export(source, "wilds", tmp_path / "out")
+    (tmp_path / "out/images/thesis.tex").write_text("ten years")
+    with pytest.raises(DataError, match=r"'images/thesis.tex'"):
+        export(source, "wilds", tmp_path / "out", force=True)
+    (tmp_path / "out/images/thesis.tex").unlink()
+    (tmp_path / "out/images/mine/deeper").mkdir(parents=True)
+    with pytest.raises(DataError, match=r"'images/mine/deeper'"):
+        export(source, "wilds", tmp_path / "out", force=True)
+    (tmp_path / "out/images/mine/deeper").rmdir()
+    (tmp_path / "out/images/mine").rmdir()
+    export(source, "wilds", tmp_path / "out", force=True)
+
+
+def test_a_workshop_that_is_a_link_is_not_followed(source: Path, tmp_path: Path) -> None:
+    (tmp_path / "theirs/whole").mkdir(parents=True)
+    (tmp_path / "theirs/whole/thesis.tex").write_text("ten years")
+    (tmp_path / ".out.exporting").symlink_to(tmp_path / "theirs")
+    with pytest.raises(DataError, match="is a link"):
+        export(source, "wilds", tmp_path / "out")
+    assert (tmp_path / "theirs/whole/thesis.tex").read_text() == "ten years"
+
+
+@pytest.fixture(scope="module")
+def noisy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("noisy") / "data"
+    noise = {"label": 0.4, "signal": {"hue": 0.5}, "splits": ["train"]}
+    build(World.from_dict(world().dump() | {"noise": noise}), out)
+    return out
+
+
+def test_folders_are_what_a_learner_is_told(noisy: Path, tmp_path: Path) -> None:
+    export(noisy, "imagefolder", tmp_path / "out")
+    rows = open_dataset(noisy).table("train").to_pylist()
+    folders = {int(p.stem): p.parent.name for p in (tmp_path / "out/train").rglob("*.png")}
+    assert folders == {row["row_id"]: row["label_annotated"] for row in rows}
+    assert folders != {row["row_id"]: row["label"] for row in rows}
+    assert "`label_annotated`, which a learner is told" in (tmp_path / "out/README.md").read_text()
+
+
+def test_cls_is_what_a_learner_is_told(noisy: Path, tmp_path: Path) -> None:
+    export(noisy, "webdataset", tmp_path / "out")
+    classes = json.loads((tmp_path / "out/classes.json").read_text())["label"]
+    with tarfile.open(tmp_path / "out/train-000000.tar") as tar:
+        content = {m.name: tar.extractfile(m).read() for m in tar if m.name.endswith((".cls", ".json"))}  # type: ignore[union-attr]
+    for row in open_dataset(noisy).table("train").to_pylist():
+        assert classes[int(content[f"{row['row_id']:08d}.cls"])] == row["label_annotated"]
+        assert json.loads(content[f"{row['row_id']:08d}.json"])["label"] == row["label"]
+
+
+def test_y_is_what_a_learner_is_told(noisy: Path, tmp_path: Path) -> None:
+    export(noisy, "wilds", tmp_path / "out")
+    with open(tmp_path / "out/metadata.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    about = json.loads((tmp_path / "out/wilds.json").read_text())
+    fields = ["environment", "label", "hue", "background", "label_annotated", "hue_shown"]
+    assert about["metadata_fields"] == [*fields, "y"]
+    classes = about["metadata_map"]["y"]
+    for row, latent in zip(rows, open_dataset(noisy).table().to_pylist(), strict=True):
+        assert classes[int(row["y"])] == latent["label_annotated"] == row["label_annotated_name"]
+        assert classes[int(row["label"])] == latent["label"] == row["label_name"]
+        hues = [*about["metadata_map"]["hue_shown"], None]  # the last one, -1, where nothing else is shown
+        assert hues[int(row["hue_shown"])] == latent["hue_shown"]

@@ -77,7 +77,9 @@ def test_links_that_leave_are_refused(copy: Path, tmp_path: Path) -> None:
         (lambda d: d["shards"][0].update(rows=-1), "rows"),
         (lambda d: d.update(row_group_rows=0), "row_group_rows"),
         (lambda d: d.update(format_version=99), "format version 99"),
+        (lambda d: d.update(digest_algorithm="crc32"), "digest_algorithm"),
         (lambda d: d.update(shards=[]), "shards"),
+        (lambda d: d.update(shards=[], splits={}, rows=0, totals={"rows": 0, "digests": {}}), "lists no shards"),
         (lambda d: d["shards"][0].update(rows=10**12), "rows"),
         (lambda d: d.update(rows=10**12), "rows"),
         (lambda d: d["splits"].pop("test"), "split"),
@@ -90,7 +92,7 @@ def test_what_does_not_fit_is_named(copy: Path, change: Any, said: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000, b'{"format_version": 1}'])
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"null", b"\xff\xfe", b"[" * 100_000, b'{"format_version": 2}'])
 def test_garbage_is_one_sentence(copy: Path, text: bytes) -> None:
     (copy / "manifest.json").write_bytes(text)
     with pytest.raises(DataError, match="not a valid manifest"):

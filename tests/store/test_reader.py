@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -104,3 +106,42 @@ def test_empty_splits_and_odd_sizes(tmp_path: Path) -> None:
     ds = open_dataset(tmp_path / "out")
     assert ds.table().num_rows == 3
     assert ds.batch("blot").shape[0] == 3
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the system does not say which files are open")
+def test_few_files_stay_open(tmp_path: Path) -> None:
+    build(world(), tmp_path / "many", shard_rows=3)
+    ds = open_dataset(tmp_path / "many")
+    assert len(ds.manifest.shards) == 80
+    assert ds.table().num_rows == 240
+    assert ds.batch("blot", np.arange(240)).shape[0] == 240
+    assert ds.rows([0, 239, 1, 238])["row_id"].to_pylist() == [0, 239, 1, 238]
+    open_now = [p.resolve().name for p in Path("/proc/self/fd").iterdir() if p.exists()]
+    assert 0 < sum(name.endswith("-of-00048.parquet") for name in open_now) <= 32
+
+
+def test_threads_may_share_a_reader_of_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spurgen.store.reader._OPEN", 2)
+    build(world(), tmp_path / "many", shard_rows=12)
+    ds = open_dataset(tmp_path / "many")
+    wanted = ds.batch("blot")
+    orders = [np.random.default_rng(i).permutation(240) for i in range(16)]
+    with ThreadPoolExecutor(8) as pool:
+        for ids, found in zip(orders, pool.map(lambda ids: ds.batch("blot", ids), orders), strict=True):
+            assert (found == wanted[ids]).all()
+
+
+def test_too_many_open_files_are_named(built: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr("pyarrow.parquet.ParquetFile", full)
+    with pytest.raises(DataError, match=r"too many files are open.*ulimit"):
+        open_dataset(built).table()
+
+
+def test_columns_that_a_file_lacks_are_named(copy: Path) -> None:
+    manifest = json.loads((copy / "manifest.json").read_text())
+    (copy / "manifest.json").write_text(json.dumps(manifest | {"modalities": {"image": 1}}))
+    with pytest.raises(DataError, match="lacks the column 'image'"):
+        open_dataset(copy).batch("image", [0])

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
+from spurgen.spec import World
 from spurgen.store.reader import open as open_dataset
 from spurgen.store.shards import sha256_of
 from spurgen.store.verify import Problem, check, verify
+from spurgen.store.writer import build
+from worlds import world
 
 SHARD = "data/train-00001-of-00003.parquet"
 
@@ -144,3 +148,19 @@ def test_garbage_never_traces_back(copy: Path, damage: Callable[[bytearray, rand
             assert path.relative_to(copy).as_posix() in {p.file for p in problems}
         path.write_bytes(whole)
     assert verify(copy, deep=False) == []
+
+
+def test_a_forged_number_of_rows_is_found_at_once(tmp_path: Path) -> None:
+    """Independent draws are planned row by row, so nobody plans what the files do not hold."""
+    build(World.from_dict(world().dump() | {"sampling": "iid"}), tmp_path / "out")
+    data = json.loads((tmp_path / "out/manifest.json").read_text())
+    record = next(s for s in data["shards"] if s["split"] == "train")
+    more = 2**40 - data["rows"]
+    for count in (record, data, data["totals"], data["splits"]["train"]):
+        count["rows"] += more
+    (tmp_path / "out/manifest.json").write_text(json.dumps(data))
+    began = time.perf_counter()
+    found = verify(tmp_path / "out")
+    assert time.perf_counter() - began < 2
+    assert any(p.file == "manifest.json" and "1099511627776" in p.message for p in found if p.kind == "count")
+    assert record["file"] in {p.file for p in found}

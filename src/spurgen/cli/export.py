@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from spurgen.cli.console import quiet_option
+from spurgen.cli.console import progress_bar, quiet_option
 
 
 @click.command("export", short_help="Write another format.")
@@ -17,6 +17,7 @@ def command(directory: str, target: str, out: str, force: bool, quiet: bool) -> 
     """Write a dataset in another format: webdataset, wilds, imagefolder."""
     from spurgen.export import export
 
-    done = export(directory, target, out, force=force)
+    with progress_bar(0, f"writing {target}", quiet) as progress:
+        done = export(directory, target, out, force=force, progress=progress)
     if not quiet:
         click.echo(f"{out}: {done.rows:,} rows as {target}")

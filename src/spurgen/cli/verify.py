@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import click
 
-from spurgen.cli.console import json_option, print_json, quiet_option
+from spurgen.cli.console import json_option, print_json, progress_bar, quiet_option
 from spurgen.errors import DataError
 
 
@@ -19,7 +19,8 @@ def command(directory: str, shallow: bool, as_json: bool, quiet: bool) -> None:
     """Check every hash of a dataset, and every row against what its spec says it must be."""
     from spurgen.store.verify import verify
 
-    problems = verify(directory, deep=not shallow)
+    with progress_bar(0, f"checking {directory}", quiet or as_json) as progress:
+        problems = verify(directory, deep=not shallow, progress=progress)
     if as_json:
         print_json({"clean": not problems, "problems": [asdict(p) for p in problems]})
         raise click.exceptions.Exit(1 if problems else 0)

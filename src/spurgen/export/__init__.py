@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from spurgen.errors import DataError
 from spurgen.registry import Registry
-from spurgen.store import lock
+from spurgen.store import atomic, lock
 from spurgen.store.features import class_columns
 from spurgen.verb import callable_package
 
@@ -75,6 +75,9 @@ def export(
             progress(done, len(dataset))
 
     workshop = target.with_name(f".{target.name}.exporting")
+    with atomic.looked_at(workshop):
+        if workshop.is_symlink():
+            raise DataError(f"{workshop} is a link, and SpurGen made none; remove it and export again")
     try:
         with lock.held(workshop):
             files, size = _replace(dataset, form, target, workshop / "whole", tick, force)
@@ -115,19 +118,30 @@ def _seal(dataset: Dataset, to: str, whole: Path) -> tuple[int, int]:
         "seed": dataset.seed,
         "digest": dataset.digest,
         "rows": len(dataset),
-        "holds": sorted(p.name for p in whole.iterdir()),
+        "holds": sorted(_below(whole)),
     }
     (whole / MARKER).write_text(json.dumps(about, indent=1) + "\n", "utf-8")
     return len(files), sum(files)
 
 
+def _below(directory: Path) -> Iterator[str]:
+    """Every file below a directory by its relative path; links count as files, and empty directories too."""
+    for folder, folders, files in os.walk(directory):
+        empty = not folders and not files
+        links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
+        for name in [*files, *links, *([""] if empty else [])]:
+            yield (Path(folder) / name).relative_to(directory).as_posix()
+
+
 def _refuse_occupied(target: Path, force: bool) -> None:
+    """Only an empty directory, or an earlier export to which nothing was added, makes way."""
     if not target.name:
         raise DataError(f"{target} cannot be replaced; choose another directory")
-    if target.exists() and not target.is_dir():
-        raise DataError(f"{target} is a file; choose a directory")
-    if not target.is_dir() or not any(target.iterdir()):
-        return
+    with atomic.looked_at(target):
+        if target.exists() and not target.is_dir():
+            raise DataError(f"{target} is a file; choose a directory")
+        if not target.is_dir() or not any(target.iterdir()):
+            return
     if not (target / MARKER).is_file():
         raise DataError(f"{target} is not empty and holds no export; choose another directory")
     if not force:
@@ -138,7 +152,7 @@ def _refuse_occupied(target: Path, force: bool) -> None:
         known = set(json.loads((target / MARKER).read_text("utf-8"))["holds"])
     except (OSError, ValueError, KeyError, TypeError):
         known = set()
-    strangers = sorted(p.name for p in target.iterdir() if p.name not in known and p.name != MARKER)
+    strangers = sorted(name for name in _below(target) if name not in known and name != MARKER)
     if strangers:
         raise DataError(f"{target} holds {strangers[0]!r}, which is not of the export; choose another directory")
 
@@ -170,6 +184,11 @@ def blob_columns(dataset: Dataset, *kinds: str) -> list[str]:
 def class_names(dataset: Dataset) -> dict[str, list[str]]:
     """The columns that hold one of a list of names, with their lists in order."""
     return {name: list(dataset.features[name]["names"]) for name in class_columns(dataset.features)}
+
+
+def target_column(dataset: Dataset) -> str:
+    """The column with the label that a learner is told: the annotated one where annotators err, else the true one."""
+    return "label_annotated" if "label_annotated" in dataset.features else "label"
 
 
 def suffix(content: bytes) -> str:

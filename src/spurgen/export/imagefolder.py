@@ -1,4 +1,8 @@
-"""ImageFolder: `{split}/{label}/{row_id}.png` for torchvision, and a metadata.parquet with types for Hugging Face."""
+"""ImageFolder: `{split}/{label}/{row_id}.png` for torchvision, and a metadata.parquet with types for Hugging Face.
+
+Folders are named by the label that a learner is told, so by `label_annotated` where labels are noisy; the column
+`label` is always the true one.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spurgen.export import Format, Tick, flat, picture_column, rows, safe, suffix
+from spurgen.export import Format, Tick, flat, picture_column, rows, safe, suffix, target_column
 from spurgen.store.features import class_columns, metadata, to_card, yaml
 
 if TYPE_CHECKING:
@@ -15,7 +19,7 @@ if TYPE_CHECKING:
 
 def write(dataset: Dataset, out: Path, tick: Tick) -> None:
     """The pictures in folders, the other columns typed beside them and readable in `rows.csv`."""
-    picture = picture_column(dataset, "imagefolder")
+    picture, target = picture_column(dataset, "imagefolder"), target_column(dataset)
     kinds = ("Value", "ClassLabel")
     plain = [n for n, f in dataset.features.items() if isinstance(f, dict) and f.get("_type") in kinds]
     with open(out / "rows.csv", "w", encoding="utf-8", newline="") as file:
@@ -24,7 +28,7 @@ def write(dataset: Dataset, out: Path, tick: Tick) -> None:
         for split in dataset.splits:
             folder, names = out / safe(split), []
             for row in rows(dataset, split, tick):
-                names.append(f"{safe(row['label'])}/{row['row_id']:08d}.{suffix(row[picture])}")
+                names.append(f"{safe(row[target])}/{row['row_id']:08d}.{suffix(row[picture])}")
                 path = folder / names[-1]
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(row[picture])
@@ -58,7 +62,15 @@ def _card(dataset: Dataset, plain: list[str]) -> str:
     }
     return (
         f"---\n{yaml(header)}---\n\n# {dataset.manifest.spec_id}\n\n"
-        f"Exported by SpurGen; seed {dataset.seed}, digest `{dataset.digest}`.\n"
+        f"Exported by SpurGen; seed {dataset.seed}, digest `{dataset.digest}`.\n\n{_folders(dataset)}\n"
+    )
+
+
+def _folders(dataset: Dataset) -> str:
+    if target_column(dataset) == "label":
+        return "Folders are named by `label`."
+    return (
+        "Folders are named by `label_annotated`, which a learner is told and which is sometimes wrong; `label` is true."
     )
 
 

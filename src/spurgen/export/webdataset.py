@@ -1,4 +1,7 @@
-"""WebDataset: tar files of `{row_id}.png`, `.txt`, `.cls` and `.json`, for streaming."""
+"""WebDataset: tar files of `{row_id}.png`, `.txt`, `.cls` and `.json`, for streaming.
+
+`.cls` is the label that a learner is told, so `label_annotated` where labels are noisy; `.json` has the true one too.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spurgen.export import Format, Tick, blob_columns, class_names, rows, safe, suffix
+from spurgen.export import Format, Tick, blob_columns, class_names, rows, safe, suffix, target_column
 
 if TYPE_CHECKING:
     from spurgen.store.reader import Dataset
@@ -39,7 +42,7 @@ def _files(dataset: Dataset, row: dict[str, Any], codes: dict[str, int]) -> Iter
             yield suffix(row[name]), row[name]
     if isinstance(row.get("caption"), str):
         yield "txt", row["caption"].encode()
-    yield "cls", str(codes[row["label"]]).encode()
+    yield "cls", str(codes[row[target_column(dataset)]]).encode()
     plain = {k: v for k, v in row.items() if k not in blobs}
     yield "json", json.dumps(plain, ensure_ascii=False).encode()
 

@@ -48,6 +48,16 @@ def write(target: Path, content: bytes, temporary: Path | None = None) -> None:
 
 
 @contextmanager
+def looked_at(path: Path) -> Iterator[None]:
+    """Turn what the system says about a path that it cannot even look at (too long, forbidden) into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        name = str(path) if len(str(path)) <= 120 else f"{str(path)[:100]}…"
+        raise DataError(f"{name} cannot be used ({error.strerror or error}); choose another path") from error
+
+
+@contextmanager
 def explained(target: Path) -> Iterator[None]:
     """Turn what the system says about a failed write into a sentence with what to do."""
     try:

@@ -6,11 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from spurgen.store import noise
 from spurgen.store.features import Features, to_card, yaml
 from spurgen.store.layout import CROISSANT, DATA, MANIFEST, SPEC
 from spurgen.store.manifest import Manifest
 
 LICENSE = "cc0-1.0"
+_SIZES = {10**3: "K", 10**6: "M", 10**9: "B", 10**12: "T"}  # Hugging Face's categories go up in tens
 LIMITS = (
     "The rows are synthetic: what holds here is evidence about how a method handles shortcuts, not about any "
     "population of real things. Couplings are simpler and known, shapes and words are few. Results on one spec say "
@@ -38,6 +40,7 @@ def write(spec: Any, features: Features, manifest: Manifest) -> str:
         "### Channels and couplings\n",
         _channels(spec),
         _couplings(spec),
+        *_noise(spec),
         "### Columns\n",
         _columns(features, spec),
         "### Collection process\n",
@@ -68,10 +71,17 @@ def _header(spec: Any, features: Features, manifest: Manifest) -> str:
 
 
 def _size(rows: int) -> str:
-    for bound, name in [(10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M")]:
-        if rows < bound:
-            return name
-    return "1M<n<10M" if rows < 10**7 else "n>10M"
+    if rows < 1000:
+        return "n<1K"
+    if rows >= 10**12:
+        return "n>1T"
+    low = 10 ** (len(str(rows)) - 1)
+    return f"{_short(low)}<n<{_short(10 * low)}"
+
+
+def _short(number: int) -> str:
+    size = max(s for s in _SIZES if s <= number)
+    return f"{number // size}{_SIZES[size]}"
 
 
 def _loading(manifest: Manifest) -> str:
@@ -91,7 +101,7 @@ def _composition(spec: Any, manifest: Manifest) -> str:
     modalities = ", ".join(spec.modalities) or "latents only"
     return (
         f"{manifest.totals.rows:,} rows; each is one object with a label and its channels, shown as: {modalities}. "
-        f"Classes: {', '.join(spec.classes)}. Nothing is missing; rows are independent of each other given the "
+        f"Classes: {', '.join(spec.classes)}. {noise.missing(spec)} Rows are independent of each other given the "
         f"quotas of the spec ({spec.sampling} sampling).\n\n" + table(["split", "rows", "environments"], rows)
     )
 
@@ -123,6 +133,13 @@ def _coupling(coupling: Any) -> str:
     return " ".join([kind, *(f"{k}={json.dumps(v, ensure_ascii=False)}" for k, v in given.items())])
 
 
+def _noise(spec: Any) -> list[str]:
+    rows = noise.rows(spec)
+    head = ["what is noisy", "how often", "column that tells"]
+    said = f"Some rows deceive on purpose, in {noise.where(spec)}:\n\n"
+    return ["### Noise\n", said + table(head, rows)] if rows else []
+
+
 def _columns(features: Features, spec: Any) -> str:
     fixed = {
         "row_id": "identity of the row for ever",
@@ -131,7 +148,7 @@ def _columns(features: Features, spec: Any) -> str:
         "label": "the class",
     }
     traits = {trait.name: f"nuisance: {trait.about}" for part in spec.parts for trait in part.traits}
-    about = traits | fixed | dict.fromkeys(spec.channels, "channel")
+    about = traits | fixed | dict.fromkeys(spec.channels, "channel") | noise.columns(spec)
     return table(["column", "type", "what"], [[n, _kind(f), about.get(n, "")] for n, f in features.items()])
 
 
@@ -181,5 +198,5 @@ def responsible(spec: Any, manifest: Manifest) -> Mapping[str, str]:
         "rai:dataUseCases": f"{USES} {NOT_FOR}",
         "rai:dataSocialImpact": "Helps to find models that rely on shortcuts; shows no people and no groups of people.",
         "rai:personalSensitiveInformation": "None.",
-        "rai:dataAnnotationProtocol": "Labels and attributes are what the rows were drawn from, not annotations.",
+        "rai:dataAnnotationProtocol": noise.protocol(spec),
     }

@@ -62,7 +62,7 @@ def write(spec: Any, features: Features, manifest: Manifest) -> str:
         "name": spec.id.replace("/", "-"),
         "description": spec.description or f"The world {spec.id}: rows whose shortcuts are known.",
         "license": f"https://spdx.org/licenses/{LICENSE.upper()}.html",
-        "version": "1.0.0",
+        "version": f"{spec.id.rpartition('/v')[2]}.0.0",
         "citeAs": f"{spec.id}, SpurGen {manifest.spurgen_version}, digest {manifest.digest}",
         "isLiveDataset": False,
         **responsible(spec, manifest),

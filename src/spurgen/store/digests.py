@@ -1,7 +1,7 @@
 """Digests of content that do not depend on order, shards or workers.
 
-Each row gives BLAKE2b-256(row_id, content); a digest is the sum of those modulo 2**256. Sums of shards add up to
-the sum of the dataset, so one shard can be checked, or redrawn, without the others.
+Each row gives SHA-256(row_id, content), which processors have instructions for; a digest is the sum of those modulo
+2**256. Sums of shards add up to the sum of the dataset, so one shard can be checked, or redrawn, without the others.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     import pyarrow as pa
 
+ALGORITHM = "sum of SHA-256"  # as the manifest calls it
 _SIZE = 32
 _MODULUS = 1 << (8 * _SIZE)
 
@@ -36,11 +37,11 @@ def from_hex(text: str) -> int:
 
 
 def of_rows(row_ids: np.ndarray, content: Callable[[int], bytes | memoryview]) -> list[int]:
-    """One number per row: BLAKE2b-256 of the row's id and of `content(position)`."""
+    """One number per row: SHA-256 of the row's id and of `content(position)`."""
     ids = np.ascontiguousarray(row_ids, "<u8").tobytes()
     out = []
     for i in range(len(row_ids)):
-        state = hashlib.blake2b(ids[8 * i : 8 * i + 8], digest_size=_SIZE)
+        state = hashlib.sha256(ids[8 * i : 8 * i + 8])
         state.update(content(i))
         out.append(int.from_bytes(state.digest(), "big"))
     return out
@@ -56,12 +57,12 @@ def of_latents(table: pa.Table) -> list[int]:
 
 def of_dataset(totals: Mapping[str, str]) -> str:
     """One digest for the whole: over the digests of all column groups, by name."""
-    return hashlib.blake2b(json.dumps(totals, sort_keys=True).encode(), digest_size=_SIZE).hexdigest()
+    return hashlib.sha256(json.dumps(totals, sort_keys=True).encode()).hexdigest()
 
 
 def _records(table: pa.Table) -> np.ndarray:
     """Fixed-width canonical bytes: a digest of the columns' names, then 16 bytes per name and 8 per number."""
-    header = hashlib.blake2b(json.dumps(table.column_names).encode(), digest_size=16).digest()
+    header = _name(json.dumps(table.column_names))
     parts = [np.broadcast_to(np.frombuffer(header, np.uint8), (table.num_rows, 16))]
     parts += [_cells(table[name]) for name in table.column_names]
     return np.ascontiguousarray(np.concatenate(parts, axis=1))
@@ -88,4 +89,4 @@ def _cells(column: pa.ChunkedArray) -> np.ndarray:
 
 
 def _name(text: str) -> bytes:
-    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+    return hashlib.sha256(text.encode()).digest()[:16]

@@ -1,7 +1,8 @@
-"""Draws rows chunk by chunk, encodes and hashes them in threads, and hands them out in order.
+"""Draws, encodes and hashes row groups in threads, and hands them out in order.
 
-One thread draws (drawing is parallel in itself), others encode and hash row groups, and the caller writes: so the
-processor and the disk are busy at the same time and only a few chunks are in memory, however many rows there are.
+Each thread takes one row group through all steps while it is warm in the processor's caches; the caller writes what
+is handed out, so the processor and the disk are busy at the same time. Only a few row groups are in memory, however
+many rows there are.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from spurgen.errors import SpurgenError
+from spurgen.spec.known import MODALITIES
 from spurgen.store import digests
 from spurgen.store.features import stored
 
@@ -27,16 +30,14 @@ if TYPE_CHECKING:
     from spurgen.parts import Modality
 
 LATENTS = "latents"
-_CHUNK_GROUPS = 4  # row groups drawn in one go
-_AHEAD = 2  # chunks that may be drawn while earlier ones are encoded and written
+_LATENT_ROWS = 4096  # rows whose latents are worked out at a time: a few cost nearly as much
+_AHEAD = 6  # row groups that may wait to be written, so that a slow disk stops no thread at once
+_SAMPLE = 16
 
 
 @dataclass(frozen=True)
 class Piece:
-    """One row group, ready to be written: the columns as stored, a number per row and column group, seconds used.
-
-    Drawing is measured by the clock, encoding and hashing by the processor, since those run side by side.
-    """
+    """One row group, ready to be written: the columns as stored, a number per row and column group, seconds used."""
 
     table: pa.Table
     rows: dict[str, list[int]]
@@ -54,8 +55,8 @@ class Artist:
     def __init__(self, spec: Any, plan: Any, workers: int | None = None):
         self.spec = spec
         self.plan = plan
-        self.workers = workers or available_cores()
-        self.modalities: dict[str, Modality] = {name: _modality(name) for name in spec.modalities}
+        self.workers = thread_count(workers)
+        self.modalities: dict[str, Modality] = {name: MODALITIES.get(name) for name in spec.modalities}
 
     def features(self) -> dict[str, Any]:
         """The Hugging Face features of every stored column, in order."""
@@ -68,63 +69,63 @@ class Artist:
         """The drawing version of each modality."""
         return {name: modality.version for name, modality in self.modalities.items()}
 
-    def bytes_per_row(self) -> float:
-        """How large a row is on disk, judged by drawing the first few; the same on every run."""
-        split = next(s for s, rows in self.plan.splits.items() if rows)
-        ids = self.plan.row_ids(split, 0, min(16, self.plan.splits[split]))
-        (piece,) = self.pieces([ids], len(ids))
-        return float(piece.table.nbytes) / len(ids)
+    def sample(self) -> pa.Table:
+        """The first few rows as they are stored, to judge by how large rows are; the same on every run."""
+        ids = np.arange(min(_SAMPLE, self.plan.rows), dtype=np.uint64)
+        return self._piece(self.plan.table(ids)).table
 
     def pieces(self, runs: Iterable[np.ndarray], group_rows: int) -> Generator[Piece, None, None]:
-        """Each run of row ids (not more than a chunk each) as pieces of `group_rows` rows, in order."""
-        with ThreadPoolExecutor(1, "draw") as drawer, ThreadPoolExecutor(self.workers, "encode") as encoders:
-            waiting: deque[Future[list[Future[Piece]]]] = deque()
+        """Each run of row ids as pieces of `group_rows` rows, in order; a piece never holds rows of two runs."""
+        with ThreadPoolExecutor(self.workers, "draw") as pool:
+            waiting: deque[Future[Piece]] = deque()
             try:
                 for ids in runs:
-                    waiting.append(drawer.submit(self._draw, ids, group_rows, encoders))
-                    if len(waiting) > _AHEAD:
-                        yield from _results(waiting.popleft())
+                    table = self.plan.table(ids)
+                    for start in range(0, len(ids), group_rows):
+                        waiting.append(pool.submit(self._piece, table.slice(start, group_rows)))
+                        if len(waiting) > self.workers + _AHEAD:
+                            yield waiting.popleft().result()
                 while waiting:
-                    yield from _results(waiting.popleft())
+                    yield waiting.popleft().result()
             finally:
-                drawer.shutdown(wait=True, cancel_futures=True)
-                encoders.shutdown(wait=True, cancel_futures=True)
+                pool.shutdown(wait=True, cancel_futures=True)
 
-    def _draw(self, ids: np.ndarray, group_rows: int, encoders: ThreadPoolExecutor) -> list[Future[Piece]]:
+    def _piece(self, table: pa.Table) -> Piece:
+        """All there is of some rows; seconds are of the processor, since this runs on several threads at once."""
         from spurgen.render import draw
 
-        started = time.perf_counter()
-        table = self.plan.table(ids)
-        batches = {name: draw(table, self.spec, name, workers=self.workers) for name in self.modalities}
-        spent = time.perf_counter() - started
-        out = []
-        for start in range(0, len(ids), group_rows):
-            stop = min(start + group_rows, len(ids))
-            part = {name: batch[start:stop] for name, batch in batches.items()}
-            share = spent * (stop - start) / len(ids)
-            out.append(encoders.submit(self._finish, table.slice(start, stop - start), part, share))
-        return out
-
-    def _finish(self, table: pa.Table, batches: dict[str, Any], drawing: float) -> Piece:
-        clock = time.thread_time()
+        clock = _Clock()
         ids = table["row_id"].to_numpy()
         out = stored(table)
-        encoding = 0.0
         rows = {LATENTS: digests.of_latents(table)}
-        for name, batch in batches.items():
-            modality = self.modalities[name]
-            before = time.thread_time()
+        clock.spend("hash")
+        for name, modality in self.modalities.items():
+            batch = draw(table, self.spec, name, workers=1)
+            clock.spend("draw")
             for column, array in _alone(modality.encode)(batch).items():
                 out = out.append_column(column, array)
-            encoding += time.thread_time() - before
+            clock.spend("encode")
             rows[name] = digests.of_rows(ids, partial(modality.content, batch))
-        hashing = time.thread_time() - clock - encoding
-        return Piece(out, rows, {"draw": drawing, "encode": encoding, "hash": hashing})
+            clock.spend("hash")
+        return Piece(out, rows, clock.seconds)
+
+
+class _Clock:
+    """Seconds of the processor that this thread has spent on each step."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._since = time.thread_time()
+
+    def spend(self, step: str) -> None:
+        now = time.thread_time()
+        self.seconds[step] = self.seconds.get(step, 0.0) + now - self._since
+        self._since = now
 
 
 def runs(plan: Any, split: str, start: int, rows: int, group_rows: int) -> Iterator[np.ndarray]:
-    """The row ids of a stretch of a split, cut into chunks of whole row groups."""
-    step = group_rows * _CHUNK_GROUPS
+    """The row ids of a stretch of a split, cut into runs of whole row groups."""
+    step = group_rows * max(1, _LATENT_ROWS // group_rows)
     for first in range(start, start + rows, step):
         yield plan.row_ids(split, first, min(first + step, start + rows))
 
@@ -134,17 +135,10 @@ def _alone(encode: Callable[..., Any]) -> Callable[..., Any]:
     return partial(encode, workers=1) if "workers" in inspect.signature(encode).parameters else encode
 
 
-def available_cores() -> int:
-    """The cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _results(chunk: Future[list[Future[Piece]]]) -> Iterator[Piece]:
-    for piece in chunk.result():
-        yield piece.result()
-
-
-def _modality(name: str) -> Modality:
-    from spurgen.render import MODALITIES
-
-    return MODALITIES.get(name)
+def thread_count(workers: int | None) -> int:
+    """How many threads to use: as many as were asked for, or as there are cores."""
+    if workers is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
+        raise SpurgenError(f"workers is {workers!r}; it must be a whole number, 1 or more")
+    return workers

@@ -36,6 +36,8 @@ def record(directory: Path, shard: ShardRecord) -> None:
     """Note a finished shard."""
     folder = directory / BUILD / _RECORDS
     with atomic.explained(folder):
+        if folder.is_symlink():
+            folder.unlink()  # a link is none of ours, and notes do not go where it leads
         folder.mkdir(parents=True, exist_ok=True)
     atomic.write(folder / f"{Path(shard.file).name}.json", shard.model_dump_json().encode())
 
@@ -56,6 +58,16 @@ def sweep(directory: Path) -> None:
     """Remove what a killed build left half-written."""
     for path in (directory / BUILD).rglob("*.tmp"):
         path.unlink(missing_ok=True)
+
+
+def forget(directory: Path) -> None:
+    """Remove every note of a finished shard; when this cannot be done, nothing goes on."""
+    folder = directory / BUILD / _RECORDS
+    with atomic.explained(folder):
+        if folder.is_symlink():
+            folder.unlink()
+        elif folder.is_dir():
+            shutil.rmtree(folder)
 
 
 def end(directory: Path) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-FORMAT_VERSION = 1
+from spurgen.errors import DataError
+
+FORMAT_VERSION = 2
 MANIFEST = "manifest.json"
 SPEC = "spec.toml"
 CARD = "README.md"
@@ -20,6 +23,7 @@ ROW_GROUP_BYTES = 4 << 20
 SHARD_BYTES = 256 << 20
 _FEWEST, _MOST = 16, 8192
 _MOST_IN_SHARD = 1 << 17  # so that a kill never costs much, however small the rows
+_MOST_SHARDS = 100_000  # more files than that serve nobody, and listing them takes seconds
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,11 @@ class Shard:
 
 def shards(splits: Mapping[str, int], shard_rows: int) -> list[Shard]:
     """Every shard of every split, in order; a split without rows has none."""
+    total = sum(-(-rows // shard_rows) for rows in splits.values())
+    if total > _MOST_SHARDS:
+        raise DataError(
+            f"that would be {total:,} files, and {_MOST_SHARDS:,} is the most; put more rows into each (--shard-rows)"
+        )
     out = []
     for split, rows in splits.items():
         count = -(-rows // shard_rows)
@@ -47,6 +56,12 @@ def shards(splits: Mapping[str, int], shard_rows: int) -> list[Shard]:
             start = index * shard_rows
             out.append(Shard(split, index, count, start, min(shard_rows, rows - start)))
     return out
+
+
+def is_shard_name(name: str, splits: Collection[str]) -> bool:
+    """Whether a file in the data directory is called as a shard of one of the splits is."""
+    found = re.fullmatch(r"(.+)-\d{5,}-of-\d{5,}\.parquet", name)
+    return found is not None and found[1] in splits
 
 
 def row_group_rows(bytes_per_row: float) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from spurgen.store.layout import BUILD
 
 # Windows locks a range of bytes, and a locked byte cannot be read: so the lock lies far behind the pid.
 _FAR = 1 << 20
+_TRIES = 200
 
 
 @contextmanager
@@ -31,11 +33,15 @@ def held(directory: Path) -> Iterator[None]:
 
 
 def _acquire(path: Path, directory: Path) -> int:
-    while True:
+    for _ in range(_TRIES):
         try:
+            for part in (path.parent, path):
+                if part.is_symlink():  # what it leads to is somebody's, and would be written to
+                    raise DataError(f"{part} is a link, and SpurGen made none; remove it and start again")
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
         except FileNotFoundError:  # another process has just cleaned up
+            time.sleep(0.001)
             continue
         except OSError as error:
             raise DataError(f"cannot write in {directory} ({error.strerror}); choose another directory") from error
@@ -48,6 +54,7 @@ def _acquire(path: Path, directory: Path) -> int:
             os.write(handle, str(os.getpid()).encode())
             return handle
         os.close(handle)
+    raise Busy(f"other processes keep coming and going in {directory}; wait until they have finished")
 
 
 def _try(handle: int) -> bool:
@@ -69,7 +76,7 @@ def _try(handle: int) -> bool:
 
 def _is_current(handle: int, path: Path) -> bool:
     try:
-        named, opened = os.stat(path), os.fstat(handle)
+        named, opened = os.lstat(path), os.fstat(handle)
     except FileNotFoundError:
         return False
     return (named.st_dev, named.st_ino) == (opened.st_dev, opened.st_ino)

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -46,6 +46,7 @@ class Identity(BaseModel):
 
     model_config = _STRICT
     format_version: int = Field(description="Version of this file layout.")
+    digest_algorithm: Literal["sum of SHA-256"] = Field(description="How the content of rows is digested.")
     spec_id: str = Field(description="The spec's name and version.")
     spec_digest: str = Field(description="Digest of the spec.")
     seed: Annotated[int, Field(ge=0)] = Field(description="Seed of the rows.")
@@ -100,17 +101,17 @@ def _total(shards: list[ShardRecord]) -> Totals:
 def load(directory: Path) -> Manifest:
     """Read and check the manifest of a finished dataset; every fault is one sentence."""
     path = directory / MANIFEST
-    if not path.is_file():
-        raise DataError(_absent(directory))
+    with atomic.looked_at(directory):
+        if not path.is_file():
+            raise DataError(_absent(directory))
     try:
-        found = Manifest.model_validate_json(path.read_bytes())
+        content = path.read_bytes()
+        _check_version(content, path)
+        found = Manifest.model_validate_json(content)
     except (OSError, ValueError, ValidationError, RecursionError) as error:
         raise DataError(f"{path} is not a valid manifest ({_first_fault(error)}); {_MEND}") from error
-    if found.format_version != FORMAT_VERSION:
-        raise DataError(
-            f"{path} has format version {found.format_version} and this SpurGen reads {FORMAT_VERSION}; "
-            "build the dataset again from its spec, or install the SpurGen that wrote it"
-        )
+    if not found.shards:
+        raise DataError(f"{path} lists no shards, and every dataset has one; {_MEND}")
     _check_files(directory, found, path)
     _check_counts(found, path)
     return found
@@ -133,6 +134,17 @@ def _absent(directory: Path) -> str:
             f"(`spurgen generate … --out {directory}`) and it goes on where it was"
         )
     return f"{directory} holds no dataset (no {MANIFEST}); `spurgen generate PRESET --out DIR` makes one"
+
+
+def _check_version(content: bytes, path: Path) -> None:
+    """Before anything else is looked at: manifests of other versions have other fields."""
+    data = json.loads(content)
+    version = data.get("format_version") if isinstance(data, dict) else None
+    if isinstance(version, int) and version != FORMAT_VERSION:
+        raise DataError(
+            f"{path} has format version {version} and this SpurGen reads {FORMAT_VERSION}; "
+            "build the dataset again from its spec, or install the SpurGen that wrote it"
+        )
 
 
 def _check_files(directory: Path, manifest: Manifest, path: Path) -> None:

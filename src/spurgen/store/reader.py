@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import threading
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spurgen.errors import DataError, UnknownName, unknown
+from spurgen.spec.known import MODALITIES
 from spurgen.store import layout, manifest
 from spurgen.store.features import named
 from spurgen.store.manifest import Manifest, ShardRecord
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from spurgen.spec import World
 
 Ids = NDArray[np.uint64]
+_OPEN = 32  # files kept open: systems allow a process few hundreds, and every loader has a reader of its own
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,8 @@ class Dataset:
     def __init__(self, directory: str | Path):
         self.directory = Path(directory)
         self.manifest: Manifest = manifest.load(self.directory)
-        self._open_files: dict[str, ParquetFile] = {}
+        self._open_files: OrderedDict[str, ParquetFile] = OrderedDict()
+        self._opening = threading.Lock()
 
     def __len__(self) -> int:
         return self.manifest.totals.rows
@@ -106,7 +112,7 @@ class Dataset:
     @property
     def columns(self) -> list[str]:
         """The columns of the table of latents, in order."""
-        stored = {c for name in self.modalities for c in _modality(name).columns}
+        stored = {c for name in self.modalities for c in MODALITIES.get(name).columns}
         return [name for name in self.features if name not in stored]
 
     def table(self, split: str | None = None, columns: Sequence[str] | None = None) -> pa.Table:
@@ -117,10 +123,9 @@ class Dataset:
         for name in wanted:
             if name not in self.features:
                 raise UnknownName(unknown("column", name, self.features))
-        parts = []
-        for record in self._records(split):
-            parts.append(named(self._read(record, None, wanted), self.features))
-        return pa.concat_tables(parts)
+        return pa.concat_tables(
+            named(self._read(record, None, wanted), self.features) for record in self._records(split)
+        )
 
     def row_ids(self, split: str | None = None) -> Ids:
         """The ids of the rows of a split, or of all, in the order in which they lie."""
@@ -141,7 +146,7 @@ class Dataset:
         """A modality of some rows, decoded: of a split by its name and positions, or of given row ids."""
         if modality not in self.manifest.modalities:
             raise UnknownName(unknown("modality", modality, self.modalities))
-        columns = list(_modality(modality).columns)
+        columns = list(MODALITIES.get(modality).columns)
         if rows is None or isinstance(rows, str):
             return self._decode(modality, self._stretch(rows, start, stop, columns))
         return self._decode(modality, self._gather(_ids(rows)[start:stop], columns))
@@ -151,7 +156,7 @@ class Dataset:
         return self.batch(modality, table["row_id"].to_numpy())
 
     def _decode(self, modality: str, found: pa.Table) -> Any:
-        part = _modality(modality)
+        part = MODALITIES.get(modality)
         return part.decode({name: _one_array(found[name]) for name in part.columns})
 
     def stored(self, split: str | None = None, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
@@ -168,20 +173,30 @@ class Dataset:
         return [r for r in self.manifest.shards if split in (None, r.split)]
 
     def _file(self, record: ShardRecord) -> ParquetFile:
+        """An open shard. Those used longest ago are let go, and close when no other thread reads them any more."""
+        with self._opening:
+            found = self._open_files.get(record.file) or self._opened(record)
+            self._open_files[record.file] = found
+            self._open_files.move_to_end(record.file)
+            while len(self._open_files) > _OPEN:
+                self._open_files.popitem(last=False)
+        return found
+
+    def _opened(self, record: ShardRecord) -> ParquetFile:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        found = self._open_files.get(record.file)
-        if found is None:
-            try:
-                # not memory-mapped: hardly slower, and a file cut short meanwhile is an error, not a crash
-                found = pq.ParquetFile(self.directory / record.file)
-            except (OSError, pa.ArrowException) as error:
-                raise DataError(f"cannot read {self.directory / record.file}; {_VERIFY}") from error
-            rows = found.metadata.num_rows
-            if rows != record.rows:
-                raise DataError(f"{self.directory / record.file} holds {rows} rows, not {record.rows}; {_VERIFY}")
-            self._open_files[record.file] = found
+        path = self.directory / record.file
+        try:
+            # not memory-mapped: hardly slower, and a file cut short meanwhile is an error, not a crash
+            found = pq.ParquetFile(path)
+        except (OSError, pa.ArrowException) as error:
+            if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
+                raise DataError(f"cannot open {path}: too many files are open; raise the limit (ulimit -n)") from error
+            raise DataError(f"cannot read {path}; {_VERIFY}") from error
+        rows = found.metadata.num_rows
+        if rows != record.rows:
+            raise DataError(f"{path} holds {rows} rows, not {record.rows}; {_VERIFY}")
         return found
 
     def _read(self, record: ShardRecord, groups: Sequence[int] | None, columns: Sequence[str]) -> pa.Table:
@@ -190,10 +205,15 @@ class Dataset:
         file = self._file(record)
         try:
             if groups is None:
-                return file.read(columns=list(columns))
-            return file.read_row_groups(list(groups), columns=list(columns), use_threads=False)
+                found = file.read(columns=list(columns))
+            else:
+                found = file.read_row_groups(list(groups), columns=list(columns), use_threads=False)
         except (OSError, pa.ArrowException) as error:
             raise DataError(f"{self.directory / record.file} is damaged; {_VERIFY}") from error
+        lost = set(columns).difference(found.column_names)  # pyarrow leaves them out without a word
+        if lost:
+            raise DataError(f"{self.directory / record.file} lacks the column {min(lost)!r}; {_VERIFY}")
+        return found
 
     def _stretch(self, split: str | None, start: int, stop: int | None, columns: Sequence[str]) -> pa.Table:
         """Rows by their position in a split; only the row groups that hold them are read."""
@@ -277,9 +297,3 @@ def _one_array(column: pa.ChunkedArray) -> pa.Array:
     if column.num_chunks == 1:
         return column.chunk(0)
     return pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
-
-
-def _modality(name: str) -> Any:
-    from spurgen.render import MODALITIES
-
-    return MODALITIES.get(name)

@@ -84,9 +84,13 @@ def write(
     pieces: Iterable[Piece],
     metadata: dict[bytes, bytes],
     names: Sequence[str],
+    accept: Callable[[ShardRecord], None],
     spend: Callable[[str, float], None],
 ) -> ShardRecord:
-    """Write the pieces as one shard; `names` are the columns that hold one of a few names."""
+    """Write the pieces as one shard; `names` are the columns that hold one of a few names.
+
+    `accept` raises where the record is not what it should be, before the file takes the place of another.
+    """
     target = directory / shard.name
     temporary = directory / BUILD / (Path(shard.name).name + ".tmp")
     with atomic.explained(target):
@@ -94,19 +98,24 @@ def write(
         try:
             sums = _write_pieces(sink, pieces, metadata, names, spend)
             before = time.perf_counter()
-            sha256 = sink.finish()
+            record = _record(shard, sink.finish(), sink.size, sums)
+            accept(record)
             atomic.replace(temporary, target)
             spend("write", time.perf_counter() - before)
         except BaseException:
             sink.close()
             temporary.unlink(missing_ok=True)
             raise
+    return record
+
+
+def _record(shard: Shard, sha256: str, size: int, sums: dict[str, int]) -> ShardRecord:
     return ShardRecord(
         file=shard.name,
         split=shard.split,
         start=shard.start,
         rows=shard.rows,
-        bytes=sink.size,
+        bytes=size,
         sha256=sha256,
         digests={group: digests.to_hex(number) for group, number in sums.items()},
     )

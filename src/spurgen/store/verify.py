@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from spurgen.errors import DataError, SpurgenError
 from spurgen.store import digests, layout, manifest
-from spurgen.store.drawing import Artist, Piece, runs
+from spurgen.store.drawing import Artist, Piece, runs, thread_count
 from spurgen.store.features import stored
 from spurgen.store.manifest import Manifest, ShardRecord
 from spurgen.store.reader import Dataset
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
+_PLANNED = 10_000_000  # rows that are planned in a moment, whatever the sampling
 _NAMED = 5  # rows that are named one by one; the rest of a damaged shard is counted
 
 
@@ -70,6 +71,7 @@ def check(
     Whatever lies on disk, the answer is a list of problems.
     """
     path = Path(directory)
+    workers = thread_count(workers)
     try:
         dataset = Dataset(path)
     except DataError as error:
@@ -115,6 +117,11 @@ class _Verifier:
         """What draws the rows again; without it, files can still be checked against their hashes."""
         from spurgen.latents.sample import Plan
 
+        held = sum(_rows_held(self.dataset.directory / record.file) for record in self.manifest.shards)
+        if self.manifest.rows > max(_PLANNED, 1000 * held):  # a forged manifest may claim billions
+            message = f"speaks of {self.manifest.rows} rows, and its shards hold {held}: rows cannot be drawn again"
+            self.problems.append(Problem(layout.MANIFEST, "count", message))
+            return None
         try:
             spec = self.dataset.spec
             artist = Artist(spec, Plan(spec, rows=self.manifest.rows, seed=self.manifest.seed), self.workers)
@@ -225,6 +232,11 @@ def _opened(path: Path) -> ParquetFile | None:
         return pq.ParquetFile(path)
     except Exception:  # garbage makes pyarrow raise whatever comes
         return None
+
+
+def _rows_held(path: Path) -> int:
+    file = _opened(path)
+    return file.metadata.num_rows if file is not None else 0
 
 
 def _group(file: ParquetFile, group: int) -> pa.Table | None:

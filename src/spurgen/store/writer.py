@@ -6,17 +6,21 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from spurgen.errors import DataError
-from spurgen.store import atomic, journal, layout, lock, manifest
+from spurgen.store import atomic, journal, layout, lock, manifest, ours
 from spurgen.store.drawing import Artist, Piece, runs
 from spurgen.store.features import class_columns, metadata
 from spurgen.store.layout import Shard
 from spurgen.store.manifest import Identity, Manifest, ShardRecord
+from spurgen.store.settle import settle
 from spurgen.store.shards import is_whole
 from spurgen.store.shards import write as write_shard
 from spurgen.version import __version__
+
+if TYPE_CHECKING:
+    from spurgen.spec import World
 
 Progress = Callable[[int, int], None]
 
@@ -37,7 +41,7 @@ class Summary:
 
 
 def build(
-    spec: Any,
+    spec: World | str | Path,
     out: str | Path,
     rows: int | None = None,
     seed: int = 0,
@@ -49,25 +53,27 @@ def build(
     """Write the dataset of a spec and a seed into a directory, or finish or mend the one that lies there.
 
     The same call gives the same bytes, whatever the number of workers and however often it was killed. A directory
-    that holds something else is refused; `force` starts over where another dataset of SpurGen lies.
+    that holds something else is refused; `force` starts over where another dataset of SpurGen lies. The spec may be
+    given as a world, the id of a preset or the path of a TOML file.
     """
     from spurgen.latents.sample import Plan
+    from spurgen.spec import World, load
 
     began = time.perf_counter()
     directory = Path(out)
-    plan = Plan(spec, rows=rows, seed=seed)
-    if shard_rows is not None and shard_rows < 1:
-        raise DataError(f"shard_rows must be at least 1, not {shard_rows}")
-    _refuse_foreign(directory)
+    world = spec if isinstance(spec, World) else load(spec)
+    if shard_rows is not None and (not isinstance(shard_rows, int) or isinstance(shard_rows, bool) or shard_rows < 1):
+        raise DataError(f"shard_rows is {shard_rows!r}; it must be a whole number, 1 or more")
+    artist = Artist(world, Plan(world, rows=rows, seed=seed), workers)
+    ours.refuse_foreign(directory)
     with atomic.explained(directory):
         directory.mkdir(parents=True, exist_ok=True)
     with lock.held(directory):
-        artist = Artist(spec, plan, workers)
+        journal.sweep(directory)
+        identity = settle(directory, artist, shard_rows, afresh=force)
         if force:
-            clear(directory)
-        identity = _settle(directory, artist, shard_rows)
-        build = _Build(directory, artist, identity, progress)
-        return build.run(began)
+            ours.start_over(directory, identity, world.splits)
+        return _Build(directory, artist, identity, progress).run(began)
 
 
 class _Build:
@@ -86,11 +92,10 @@ class _Build:
 
     def run(self, began: float) -> Summary:
         """Keep what is whole, draw the rest, close with the manifest."""
-        journal.sweep(self.directory)
         kept = self._kept()
         missing = [s for s in self.shards if s.name not in kept]
         if missing:
-            self._reopen(kept)
+            self._reopen()
         self.progress(self.done, self.total)
         drawn = self._draw(missing)
         records = [(kept | drawn)[s.name] for s in self.shards]
@@ -120,11 +125,14 @@ class _Build:
                 self.done += shard.rows
         return kept
 
-    def _reopen(self, kept: dict[str, ShardRecord]) -> None:
-        """From here until the end the dataset counts as not finished, and says so."""
+    def _reopen(self) -> None:
+        """From here until the end the dataset counts as not finished, and says so.
+
+        Damaged shards are noted too: what is drawn in their place must have the same content.
+        """
         journal.begin(self.directory, self.identity)
         if (self.directory / layout.MANIFEST).is_file():
-            for record in kept.values():
+            for record in self.known.values():
                 journal.record(self.directory, record)
             (self.directory / layout.MANIFEST).unlink()
             atomic.sync_directory(self.directory)
@@ -140,8 +148,8 @@ class _Build:
         try:
             for shard in missing:
                 part = self._take(pieces, shard)
-                record = write_shard(self.directory, shard, part, schema, class_columns(features), self._spend)
-                self._compare(record)
+                names = class_columns(features)
+                record = write_shard(self.directory, shard, part, schema, names, self._compare, self._spend)
                 journal.record(self.directory, record)
                 drawn[shard.name] = record
         finally:
@@ -177,7 +185,7 @@ class _Build:
         self.steps[step] = self.steps.get(step, 0.0) + seconds
 
     def _close(self, records: list[ShardRecord]) -> Manifest:
-        _drop_strays(self.directory, {r.file for r in records})
+        ours.drop_shards(self.directory, self.artist.spec.splits, {r.file for r in records})
         found = manifest.compose(self.identity, __version__, {}, records)
         files = _side_files(self.artist, found)
         found = found.model_copy(update={"files": {name: _sha256(text) for name, text in files.items()}})
@@ -193,62 +201,6 @@ class _Build:
             manifest.save(self.directory, found)
         journal.end(self.directory)
         return found
-
-
-def clear(directory: Path) -> None:
-    """Remove the dataset of SpurGen that lies here, and nothing else."""
-    for name in (layout.MANIFEST, layout.SPEC, layout.CROISSANT, layout.CARD):
-        (directory / name).unlink(missing_ok=True)
-    for path in (directory / layout.DATA).glob("*-of-*.parquet"):
-        path.unlink()
-    journal.end(directory)
-
-
-def _refuse_foreign(directory: Path) -> None:
-    """A directory with other people's files is never built into, nor cleared."""
-    if directory.exists() and not directory.is_dir():
-        raise DataError(f"{directory} is a file; choose a directory")
-    if not directory.is_dir() or layout.is_dataset(directory):
-        return
-    others = sorted(p.name for p in directory.iterdir() if p.name not in (layout.BUILD, layout.CACHE))
-    if others:
-        raise DataError(f"{directory} is not empty ({others[0]!r}) and holds no dataset; choose another directory")
-
-
-def _settle(directory: Path, artist: Artist, shard_rows: int | None) -> Identity:
-    """Which dataset this directory is going to hold; one that it holds already must be the same."""
-    wanted: dict[str, Any] = {
-        "format_version": layout.FORMAT_VERSION,
-        "spec_id": artist.spec.id,
-        "spec_digest": artist.spec.digest(),
-        "seed": artist.plan.seed,
-        "rows": artist.plan.rows,
-        "modalities": artist.versions(),
-    }
-    if shard_rows is not None:
-        wanted["shard_rows"] = shard_rows
-    here = manifest.load(directory).identity if (directory / layout.MANIFEST).is_file() else journal.started(directory)
-    if here is None:
-        size = artist.bytes_per_row()
-        group = layout.row_group_rows(size)
-        wanted["row_group_rows"] = group
-        wanted.setdefault("shard_rows", layout.default_shard_rows(size, group))
-        return Identity(**wanted)
-    for name, value in wanted.items():
-        found = getattr(here, name)
-        if found != value:
-            raise DataError(
-                f"{directory} holds another dataset ({name} {found!r}, and {value!r} was asked for); "
-                "choose another directory, or start over with force (--force)"
-            )
-    return here
-
-
-def _drop_strays(directory: Path, known: set[str]) -> None:
-    """Remove shards that an earlier, longer list of shards left behind; only names that we could have written."""
-    for path in (directory / layout.DATA).glob("*-of-*.parquet"):
-        if f"{layout.DATA}/{path.name}" not in known:
-            path.unlink()
 
 
 def _side_files(artist: Artist, found: Manifest) -> dict[str, bytes]:
