@@ -163,6 +163,12 @@ def test_a_counterfactual_shows_what_it_says_whatever_the_noise() -> None:
         assert other["hue"] == other["hue_shown"] != ds[i].latents["hue"]
 
 
+def test_a_channel_of_one_value_has_no_counterfactual() -> None:
+    one = world(channels={"hue": {"values": ["red"]}}, environments={"strong": {}, "weak": {}, "even": {}})
+    with pytest.raises(SpurgenError, match="single value"):
+        Rows(one, sample(one), modality="line").counterfactual([0], "hue")
+
+
 def test_edited_datasets_are_drawn_on_demand(built: Path) -> None:
     ds = dataset(built, group_by="hue")
     blue = ds.intervene(lambda table, spec: intervene.fix(table, spec, "hue", "blue"))

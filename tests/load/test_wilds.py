@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -77,6 +78,16 @@ def test_subsets_of_subsets_keep_their_rows_together(dataset: WildsDataset) -> N
 def test_a_misspelt_modality_is_said_at_once(built: Path) -> None:
     with pytest.raises(UnknownName, match="did you mean 'tile'"):
         WildsDataset(built, modality="tiel")
+
+
+def test_other_processes_get_the_dataset_without_its_pixels(dataset: WildsDataset) -> None:
+    before = len(pickle.dumps(dataset))
+    subset = dataset.get_subset("test")
+    x, y, _ = subset[3]
+    assert len(pickle.dumps(dataset)) == before
+    again = pickle.loads(pickle.dumps(subset))
+    assert torch.equal(again[3][0], x)
+    assert (again[3][1], again.spec.digest()) == (y, dataset.spec.digest())
 
 
 def test_transforms_get_pil_pictures(dataset: WildsDataset) -> None:

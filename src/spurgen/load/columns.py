@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from spurgen.spec import World
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Column:
     """One column: `values` are positions in `names`, or plain numbers where `names` is None."""
 

@@ -27,7 +27,7 @@ MOST = 1 << 16  # more names than this is a slip: no dataset could fill so many 
 Codes = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Groups:
     """For each row the position of its group in `names`; every group has a name, also those without rows.
 

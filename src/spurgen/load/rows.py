@@ -82,11 +82,27 @@ class Stored:
         return self.__dict__ | {"_dataset": None, "_content": {}}
 
 
-class Rows:
+class OfWorld:
+    """What belongs to a world and can be sent to other processes, whatever functions its parts hold: as text."""
+
+    _toml = ""
+
+    @cached_property
+    def spec(self) -> World:
+        """The world; read from its text where this object has travelled."""
+        from spurgen.spec import World
+
+        return World.from_toml(self._toml)
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {name: value for name, value in self.__dict__.items() if name not in ("spec", "_columns")}
+        return kept | {"_toml": self._toml or self.spec.to_toml()}
+
+
+class Rows(OfWorld):
     """The rows of a table with their content, drawn on demand unless `stored` holds it.
 
-    See `open_rows` for a split of a dataset. Rows can be sent to other processes, whatever functions the parts of
-    their world hold: it travels as text.
+    See `open_rows` for a split of a dataset.
     """
 
     def __init__(
@@ -100,7 +116,6 @@ class Rows:
         annotated: bool = False,
     ):
         self.spec = spec
-        self._toml = ""
         self.table = table.combine_chunks()
         self.stored = stored
         self.modality = modality if isinstance(modality, str) else tuple(modality)
@@ -117,17 +132,6 @@ class Rows:
 
     def __len__(self) -> int:
         return self.table.num_rows
-
-    @cached_property
-    def spec(self) -> World:
-        """The world that the rows belong to; read from its text where they have travelled."""
-        from spurgen.spec import World
-
-        return World.from_toml(self._toml)
-
-    def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in self.__dict__.items() if name not in ("spec", "_columns")}
-        return kept | {"_toml": self._toml or self.spec.to_toml()}
 
     @cached_property
     def digest(self) -> str:
@@ -184,9 +188,12 @@ class Rows:
     def counterfactual(self, positions: Any, channel: str, value: str | None = None) -> Rows:
         """Some rows with one channel set, all else kept; to the next attribute in each row, unless one is given."""
         table = self.table.take(self.positions(positions))
-        if value is None:
-            return self.with_table(intervene.another(table, self.spec, channel))
-        return self.with_table(intervene.fix(table, self.spec, channel, value))
+        if value is not None:
+            return self.with_table(intervene.fix(table, self.spec, channel, value))
+        table = intervene.another(table, self.spec, channel)
+        if len(self.spec.values(channel)) < 2:
+            raise SpurgenError(f"channel {channel!r} has a single value, so there is no other to show")
+        return self.with_table(table)
 
 
 def open_rows(

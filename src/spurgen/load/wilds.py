@@ -13,7 +13,7 @@ from spurgen import seeds
 from spurgen.errors import SpurgenError, UnknownName, missing_extra, unknown
 from spurgen.load import columns
 from spurgen.load.groups import ALIGNED, EVERYTHING
-from spurgen.load.rows import Stored, known_modalities, positions
+from spurgen.load.rows import OfWorld, Stored, known_modalities, positions
 
 try:
     import torch
@@ -21,14 +21,13 @@ except ImportError as error:
     raise missing_extra("the WILDS view", "train") from error
 
 if TYPE_CHECKING:
-    from spurgen.spec import World
     from spurgen.store.reader import Dataset
 
 Transform = Callable[[Any], Any]
 Tensor = torch.Tensor
 
 
-class WildsDataset:
+class WildsDataset(OfWorld):
     """All splits of a dataset behind the attributes and methods of `wilds.WILDSDataset`.
 
     Metadata are whole numbers: channels, environment, the true label and, last, y, which differs from the label where
@@ -54,7 +53,7 @@ class WildsDataset:
         from spurgen.store import reader
 
         dataset = reader.open(data) if isinstance(data, str | Path) else data
-        self.spec: World = dataset.spec
+        self.spec = dataset.spec
         known_modalities(dataset.modalities, modality, dataset.directory)
         self.modality = modality
         self.dataset_name = self.spec.id.split("/")[0]
