@@ -34,7 +34,7 @@ demo: $(STAMP)
 	mkdir -p $(DEMO)
 	$(BIN)/spurgen generate quick/v1 --out $(DEMO)/quick
 	$(BIN)/spurgen inspect $(DEMO)/quick --out $(DEMO)/sheet.png
-	$(BIN)/spurgen counterfactual $(DEMO)/quick --row 0 --channel background --out $(DEMO)/strip.png
+	$(BIN)/spurgen counterfactual $(DEMO)/quick --row 7 --out $(DEMO)/strip.png
 	$(BIN)/spurgen verify $(DEMO)/quick
 	@echo "Look at $(DEMO)/sheet.png and $(DEMO)/strip.png."
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from spurgen import seeds
 from spurgen.errors import SpurgenError, UnknownName, unknown
-from spurgen.latents.traits import column_codes
+from spurgen.latents.traits import column_codes, shown
 from spurgen.spec.world import World
 
 if TYPE_CHECKING:
@@ -112,9 +112,11 @@ def _ids(table: pa.Table) -> NDArray[np.uint64]:
 
 
 def another(table: pa.Table, spec: World, channel: str) -> pa.Table:
-    """Every row gets the attribute that follows its own in the order of the spec."""
+    """Every row gets the attribute that follows, in the order of the spec, the one it shows."""
     values = _values(spec, channel)
-    return replace(table, channel, (column_codes(table, channel, values) + 1) % len(values), values)
+    if len(values) < 2:
+        raise SpurgenError(f"channel {channel!r} has one value only, so there is no other")
+    return replace(table, channel, (shown(table, channel, values) + 1) % len(values), values)
 
 
 def replace(table: pa.Table, channel: str, codes: Any, values: tuple[str, ...], where: Any = True) -> pa.Table:
