@@ -190,10 +190,7 @@ class Rows(OfWorld):
         table = self.table.take(self.positions(positions))
         if value is not None:
             return self.with_table(intervene.fix(table, self.spec, channel, value))
-        table = intervene.another(table, self.spec, channel)
-        if len(self.spec.values(channel)) < 2:
-            raise SpurgenError(f"channel {channel!r} has a single value, so there is no other to show")
-        return self.with_table(table)
+        return self.with_table(intervene.another(table, self.spec, channel))
 
 
 def open_rows(
