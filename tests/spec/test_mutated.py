@@ -1,15 +1,21 @@
 """Five hundred damaged specs: each is a world that can be sampled, or one clear sentence."""
 
 import copy
+import tempfile
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from spurgen.cli import main
 from spurgen.errors import SpurgenError
 from spurgen.latents.audit import audit
 from spurgen.latents.sample import Plan
+from spurgen.render import draw
 from spurgen.spec import World, load, presets
 from spurgen.spec.toml import override, write
+from spurgen.store.verify import verify
 
 WORLDS = [load(name).dump() for name in presets()]
 JUNK = st.one_of(
@@ -66,11 +72,37 @@ def test_mutated_specs(data):
         plan = Plan(world, rows=rows)
         table = plan.table(range(rows))
         assert audit(table, world).rows == rows
+        for modality in world.modalities:
+            assert len(draw(table.slice(0, 2), world, modality)) == min(rows, 2)
         assert World.from_toml(world.to_toml()).digest() == world.digest()
     except SpurgenError as error:
         sentence = str(error)
         assert sentence and "\n" not in sentence.strip() and "Traceback" not in sentence
         assert len(sentence) < 600
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_mutated_specs_on_the_command_line(data):
+    spec = copy.deepcopy(data.draw(st.sampled_from(WORLDS)))
+    place = data.draw(st.sampled_from(list(paths(spec))))
+    mutate(
+        spec,
+        place,
+        data.draw(st.sampled_from(["replace", "delete", "rename", "nudge"])),
+        data.draw(st.text(max_size=6)),
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        file, out = Path(folder) / "spec.toml", Path(folder) / "out"
+        file.write_text(write(spec))
+        words = ["generate", str(file), "--out", str(out), "--rows", "120", "--quiet"]
+        with pytest.raises(SystemExit) as end:
+            main(words + ([] if "image" not in spec.get("modalities", ["image"]) else ["--set", "image.size_px=32"]))
+        assert end.value.code in (0, 1)
+        if end.value.code == 0:
+            assert not verify(out)
+        else:
+            assert not (out / "data").exists()
 
 
 @settings(max_examples=200, deadline=None)
