@@ -72,6 +72,7 @@ def measure(spec: Any, out: Path, options: argparse.Namespace, run: int) -> dict
         "rows": done.rows,
         "seconds": round(done.seconds, 2),
         "processor_seconds": round(processor, 2),  # of all threads: tells a busy machine from a slow program
+        "cores_busy": round(processor / done.seconds, 2),  # of those that "machine" has, by this build alone
         "rows_per_second": round(done.rows / done.seconds),
         "megabytes": round(done.bytes / 1e6, 1),
         "steps_seconds": {k: round(v, 2) for k, v in done.steps.items()},

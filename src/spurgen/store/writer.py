@@ -27,7 +27,11 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Summary:
-    """What a build did: where, how much of it was drawn now, and the seconds each step took (added over threads)."""
+    """What a build did: where, and how much of it was drawn now.
+
+    `seconds` is the time by the clock; `steps` are seconds of the processor, added over threads: where their sum comes
+    close to `seconds` times the cores, the cores were busy throughout and a faster build needs cheaper steps.
+    """
 
     directory: Path
     rows: int
