@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import llvmlite
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from spurgen.parts import Coded
 from spurgen.render.image.sdf import layout as at
 from spurgen.render.image.sdf.arithmetic import EXACT
 from spurgen.render.image.sdf.blur import blur_colours, blur_masks
+from spurgen.render.image.sdf.columns import Traits, cut
+from spurgen.render.image.sdf.compiling import compiled, source_digest
 from spurgen.render.image.sdf.lanes import (
     TILE_H,
     TILE_W,
@@ -29,7 +27,7 @@ from spurgen.render.image.sdf.lanes import (
     tile_rows,
 )  # fmt: skip
 from spurgen.render.image.sdf.overlay import coat, to_level, to_mask, uncoated
-from spurgen.render.image.sdf.params import Traits, pack
+from spurgen.render.image.sdf.params import pack
 from spurgen.render.image.sdf.scene import trace
 
 BLUR = 2  # the code of the sensor that is out of focus
@@ -77,14 +75,6 @@ def draw_pixels(p, out, masks, seconds, depths, size, truth):
                 depths[i] = depth
 
 
-def source_digest() -> str:
-    """Changes with any file of this engine and with the compiler, and with it numba's cache key."""
-    digest = hashlib.blake2b(f"{numba.__version__} {llvmlite.__version__} {TILE_W}x{TILE_H}".encode(), digest_size=16)
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
 SIGNATURE = "void(float32[:, ::1], uint8[:, ::1], uint8[:, ::1], uint8[:, ::1], float32[:, ::1], int64, boolean)"
 
 
@@ -96,9 +86,6 @@ def defocus(p, out, masks, seconds, size, truth):
         if truth:
             blur_masks(masks, size, 1)
             blur_masks(seconds, size, 1)
-
-
-# numba's cache watches the file of the function it stores; what the function closes over is part of the key.
 
 
 def _tiles(digest: str) -> Callable[..., None]:
@@ -123,24 +110,16 @@ def _pixels(digest: str) -> Callable[..., None]:
     return draw_rows_reference
 
 
-def _compiled(function: Callable[..., None]) -> Any:
-    """Compiled now, from the cache on disk where there is one that can be written."""
-    try:
-        return numba.njit(SIGNATURE, nogil=True, cache=True, **EXACT)(function)
-    except (RuntimeError, OSError):  # no place for a cache
-        return numba.njit(SIGNATURE, nogil=True, **EXACT)(function)
-
-
 @cache
 def kernel() -> Any:
     """The compiled driver."""
-    return _compiled(_tiles(source_digest()))
+    return compiled(SIGNATURE, _tiles(source_digest()))
 
 
 @cache
 def reference() -> Any:
     """The same scene with plain numbers in place of Lanes, for tests."""
-    return _compiled(_pixels(source_digest()))
+    return compiled(SIGNATURE, _pixels(source_digest()))
 
 
 def worker_count() -> int:
@@ -180,11 +159,3 @@ def draw_rows(
         seconds[:known].reshape(plane),
         depths[:known].reshape(plane),
     )
-
-
-def cut(traits: Traits, rows: slice) -> dict[str, NDArray[Any] | Coded]:
-    """The traits of some of the rows."""
-    return {
-        name: Coded(column.codes[rows], column.names) if isinstance(column, Coded) else column[rows]
-        for name, column in traits.items()
-    }

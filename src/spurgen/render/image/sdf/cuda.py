@@ -10,7 +10,8 @@ import numpy as np
 from spurgen.errors import SpurgenError, missing_extra
 from spurgen.render.image.picture import Picture
 from spurgen.render.image.sdf.blur import blur_steps
-from spurgen.render.image.sdf.params import Traits, pack
+from spurgen.render.image.sdf.columns import Traits
+from spurgen.render.image.sdf.params import pack
 
 
 def draw(traits: Traits, size: int, device: str, truth: bool) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from spurgen.render.image.sdf import trigonometry
+from spurgen.render.image.sdf.trigonometry import cos_sin
 
 Balls = NDArray[np.float64]  # (n, 4): x, y, z, radius
 
@@ -20,7 +20,7 @@ def corners(a: float, b: float, c: float, r: float = 0.0, y: float = 0.0) -> Bal
 
 def ring(radius: float, y: float, r: float = 0.0, axis: int = 1, count: int = 16) -> Balls:
     """Balls of radius r on a circle around the given axis, at height y along it."""
-    cos, sin = trigonometry.cos_sin(np.arange(count) * (360 / count))
+    cos, sin = np.transpose([cos_sin(i * (360 / count)) for i in range(count)])
     out = np.empty((count, 4))
     out[:, axis], out[:, (axis + 1) % 3], out[:, (axis + 2) % 3], out[:, 3] = y, radius * sin, radius * cos, r
     return out
@@ -37,8 +37,8 @@ def balls(*xyzr: tuple[float, float, float, float]) -> Balls:
 
 
 def _star() -> list[tuple[float, float]]:
-    cos, sin = trigonometry.cos_sin(np.arange(5) * 72.0)
-    return [(float(0.74 * s), float(0.74 * c)) for c, s in zip(cos, sin, strict=True)]
+    turns = [cos_sin(i * 72.0) for i in range(5)]
+    return [(float(0.74 * s), float(0.74 * c)) for c, s in turns]
 
 
 HULLS: dict[str, Balls] = {

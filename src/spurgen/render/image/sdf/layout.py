@@ -1,4 +1,4 @@
-"""Where each parameter of a picture stands in its row of float32 numbers; params.py writes them, the kernel reads.
+"""Where each parameter of a picture stands in its row of float32 numbers; packing.py writes them, the kernel reads.
 
 Colours are linear light. "Object frame" means: the object at the origin, upright, with scale 1.
 """

@@ -7,7 +7,7 @@ import numba
 from spurgen.render.image.sdf import layout as at
 from spurgen.render.image.sdf.arithmetic import HALF, ONE, TWO, ZERO, called, dot, f32, lay, mix, scene, sqrt, unit
 from spurgen.render.image.sdf.lanes import any_ray, apart, select
-from spurgen.render.image.sdf.params import WALL_Z as WALL
+from spurgen.render.image.sdf.packing import WALL_Z as WALL
 from spurgen.render.image.sdf.shading import crossing, inverse, march, open_sky, reaching, shade
 from spurgen.render.image.sdf.shapes import distance, normal
 from spurgen.render.image.sdf.textures import pattern, planks
