@@ -9,17 +9,18 @@ import numpy as np
 
 from spurgen.errors import SpurgenError, missing_extra
 from spurgen.render.image.picture import Picture
+from spurgen.render.image.sdf import layout as at
 from spurgen.render.image.sdf.blur import blur_steps
-from spurgen.render.image.sdf.columns import Traits
+from spurgen.render.image.sdf.columns import Traits, cut
 from spurgen.render.image.sdf.params import pack
+
+SLICE_ROWS = 8192  # of more rows the first are drawn while the next are packed
 
 
 def draw(traits: Traits, size: int, device: str, truth: bool) -> Any:
     """Pictures as a uint8 tensor on the GPU, or a `Picture` of tensors."""
     torch = _torch(device)
     from numba import cuda
-
-    from spurgen.render.image.sdf.kernels import BLOCK
 
     target = torch.device(device)
     index = target.index if target.index is not None else torch.cuda.current_device()
@@ -30,24 +31,50 @@ def draw(traits: Traits, size: int, device: str, truth: bool) -> Any:
         out = torch.empty((n, size, size, 3), dtype=torch.uint8, **new)
         masks, seconds = (torch.empty((*known, 1), dtype=torch.uint8, **new) for _ in range(2))
         depths = torch.empty(known, dtype=torch.float32, **new)
-        if n:
-            parameters = torch.from_numpy(pack(traits)).to(**new)
-            stream = cuda.external_stream(torch.cuda.current_stream().cuda_stream)
-            draw_pixel, blur_pixel = compiled(torch.cuda.get_device_capability(index))
-            grid = (n, -(-size // BLOCK[0]) * -(-size // BLOCK[1]))
-            arrays = [cuda.as_cuda_array(t, sync=False) for t in (parameters, out, masks, seconds, depths)]
-            draw_pixel[grid, BLOCK, stream](*arrays, truth)
-            blurred = (arrays[1:4], (False, True, True)) if truth else (arrays[1:2], (False,))
-            for array, strict in zip(*blurred, strict=True):
-                spare = torch.empty(array.shape, dtype=torch.uint8, **new)
-                other = cuda.as_cuda_array(spare, sync=False)
-                for step in blur_steps(size):
-                    blur_pixel[grid, BLOCK, stream](arrays[0], array, other, step, False, strict)
-                    blur_pixel[grid, BLOCK, stream](arrays[0], other, array, step, True, strict)
+        stream = cuda.external_stream(torch.cuda.current_stream().cuda_stream)
+        for start in range(0, n, SLICE_ROWS):
+            rows = slice(start, start + SLICE_ROWS)
+            parameters, blurred = _packed(torch, cut(traits, rows), new)
+            own = rows if truth else slice(0, 1)
+            tensors = (parameters, out[rows], masks[own], seconds[own], depths[own])
+            _launch(torch, stream, [cuda.as_cuda_array(t, sync=False) for t in tensors], truth, blurred)
     if not truth:
         return out
     mask, second = masks[..., 0], seconds[..., 0]
     return Picture(out, mask, second, _boxes(torch, mask), _boxes(torch, second), depths)
+
+
+def _packed(torch: Any, traits: Traits, new: Any) -> tuple[Any, bool]:
+    """The parameters on the GPU, and whether any picture is to be blurred.
+
+    Nothing waits for the GPU here: a copy from page-locked memory, which torch keeps until it is read, is only ordered.
+    """
+    from spurgen.render.image.sdf.kernels import BLUR
+
+    here = torch.empty((len(traits["pose_yaw_degrees"]), at.PARAMETERS), dtype=torch.float32, pin_memory=True)
+    parameters = pack(traits, here.numpy())
+    return here.to(**new, non_blocking=True), bool((parameters[:, at.SENSOR] == BLUR).any())
+
+
+def _launch(torch: Any, stream: Any, arrays: list[Any], truth: bool, blurred: bool) -> None:
+    """Have the pictures of some rows drawn."""
+    from numba import cuda
+
+    from spurgen.render.image.sdf.kernels import BLOCK
+
+    n, size = arrays[1].shape[:2]
+    draw_pixel, blur_pixel = compiled(torch.cuda.get_device_capability())
+    grid = (n, -(-size // BLOCK[0]) * -(-size // BLOCK[1]))
+    draw_pixel[grid, BLOCK, stream](*arrays, truth)
+    if not blurred:
+        return
+    blurred_arrays = zip(arrays[1:4], (False, True, True), strict=True) if truth else [(arrays[1], False)]
+    for array, strict in blurred_arrays:
+        spare = torch.empty(array.shape, dtype=torch.uint8, device="cuda")
+        other = cuda.as_cuda_array(spare, sync=False)
+        for step in blur_steps(size):
+            blur_pixel[grid, BLOCK, stream](arrays[0], array, other, step, False, strict)
+            blur_pixel[grid, BLOCK, stream](arrays[0], other, array, step, True, strict)
 
 
 def _torch(device: str) -> Any:
@@ -100,11 +127,11 @@ def ptx(capability: tuple[int, int] = (9, 0)) -> str:
 def _boxes(torch: Any, mask: Any) -> Any:
     """The smallest box around the pixels above 0 of each mask, -1 where there is none."""
     found = torch.full((len(mask), 4), -1, dtype=torch.int32, device=mask.device)
-    for at, axis in ((0, 1), (1, 2)):
+    for side, axis in ((0, 1), (1, 2)):
         line = (mask > 0).any(axis)
         seen = line.any(1)
         first = line.int().argmax(1)
         last = line.shape[1] - line.flip(1).int().argmax(1)
-        found[:, at] = torch.where(seen, first, -1)
-        found[:, at + 2] = torch.where(seen, last, -1)
+        found[:, side] = torch.where(seen, first, -1)
+        found[:, side + 2] = torch.where(seen, last, -1)
     return found
