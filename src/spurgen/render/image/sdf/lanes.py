@@ -24,7 +24,7 @@ from numba.extending import intrinsic, lower_builtin, lower_cast, models, overlo
 # Several registers per value hide the latency of / and sqrt. Pictures do not depend on these numbers,
 # which SPURGEN_TILE changes.
 _WIDE = llvm.get_host_cpu_features().get("avx512f", False)
-TILE_W, TILE_H = (int(n) for n in os.environ.get("SPURGEN_TILE", "16x4" if _WIDE else "8x4").split("x"))
+TILE_W, TILE_H = (int(n) for n in os.environ.get("SPURGEN_TILE", "8x8" if _WIDE else "8x4").split("x"))
 LANES = TILE_W * TILE_H
 
 
@@ -261,13 +261,15 @@ def store_colours(typing, out, at, stride, red, green, blue):  # type: ignore[no
 
     def generate(context, builder, sig, values):  # type: ignore[no-untyped-def]
         out, at, stride, *colours = values
-        r, g, b = (builder.trunc(builder.fptosi(c, LU.vector), ir.VectorType(ir.IntType(8), LANES)) for c in colours)
-        rg = _shuffle(builder, r, g, list(range(2 * LANES)))
-        bb = _shuffle(builder, b, b, list(range(2 * LANES)))
+        red, green, blue = (builder.fptosi(c, LU.vector) for c in colours)
+        green, blue = (builder.shl(c, ir.Constant(LU.vector, [bits] * LANES)) for c, bits in ((green, 8), (blue, 16)))
+        pixels = builder.or_(red, builder.or_(green, blue))  # four bytes each; the last of them is left out below
         data = context.make_array(sig.args[0])(context, builder, out).data
+        kept = [i for i in range(4 * TILE_W) if i % 4 < 3]
         for row in range(TILE_H):
-            rgb = _shuffle(builder, rg, bb, [i + colour * LANES for i in _row(row) for colour in range(3)])
-            _store(builder, data, at, stride, row, rgb, 1)
+            part = _shuffle(builder, pixels, pixels, list(_row(row)))
+            spread = builder.bitcast(part, ir.VectorType(ir.IntType(8), 4 * TILE_W))
+            _store(builder, data, at, stride, row, _shuffle(builder, spread, spread, kept), 1)
         return context.get_dummy_value()
 
     return types.void(out, types.int64, types.int64, LF, LF, LF), generate
