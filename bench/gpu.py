@@ -22,12 +22,15 @@ from spurgen.render.image import MODALITY
 from spurgen.spec import load
 
 
-def measure(size_px: int, seconds: float) -> dict[str, Any]:
+WORLDS = {"three channels": "spurgen-image/v1", "ten channels": "shortcut-soup/v1"}
+
+
+def measure(world: str, size_px: int, seconds: float) -> dict[str, Any]:
     """Draw the same rows on both; time the GPU until it is done, pictures left in its memory."""
     import torch
 
-    spec = load("shortcut-soup/v1", [f"image.size_px={size_px}"])
-    count = 4096 if size_px <= 64 else 512
+    spec = load(WORLDS[world], [f"image.size_px={size_px}"])
+    count = 8192 if size_px <= 64 else 1024
     rows = resolve(Plan(spec).table(np.arange(count)), spec, MODALITY)
     options = spec.options("image")
     ours = MODALITY.draw(rows, options)
@@ -43,6 +46,7 @@ def measure(size_px: int, seconds: float) -> dict[str, Any]:
         drawn += count
     torch.cuda.synchronize()
     return {
+        "world": world,
         "size_px": size_px,
         "gpu": drawn / (time.perf_counter() - began),
         "cpu": cpu,
@@ -60,12 +64,12 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     try:
-        found = [measure(size, options.seconds) for size in options.sizes]
+        found = [measure(world, size, options.seconds) for size in options.sizes for world in WORLDS]
     except (SpurgenError, ImportError) as error:
         sys.exit(str(error))
     for f in found:
         print(
-            f"{f['size_px']}²: GPU {f['gpu']:,.0f} pictures/s, CPU {f['cpu']:,.0f}; of the pixels "
+            f"{f['size_px']}², {f['world']}: GPU {f['gpu']:,.0f} pictures/s, CPU {f['cpu']:,.0f}; of the pixels "
             f"{f['differing_pixels']:.2g} differ, {f['differing_by_more_than_3']:.2g} by more than 3 levels"
         )
     if options.json:

@@ -97,7 +97,7 @@ def of_gpu(found: dict[str, Any]) -> Iterator[Line]:
     """Drawing on a GPU."""
     for f in found["sizes"]:
         yield Line(
-            f"GPU {f['size_px']}² ({f['differing_pixels']:.2g} of pixels differ)",
+            f"GPU {f['size_px']}², {f['world']} ({f['differing_pixels']:.2g} of pixels differ)",
             f["gpu"],
             "pictures/s",
             f"{found['workers']} CPU threads",

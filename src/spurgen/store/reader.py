@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 import threading
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from spurgen.spec import World
 
 Ids = NDArray[np.uint64]
-_OPEN = 32  # files kept open: systems allow a process few hundreds, and every loader has a reader of its own
+_OPEN = 32  # idle files kept open: systems allow a process few hundreds, and every loader has a reader of its own
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ class Dataset:
     def __init__(self, directory: str | Path):
         self.directory = Path(directory)
         self.manifest: Manifest = manifest.load(self.directory)
-        self._open_files: OrderedDict[str, ParquetFile] = OrderedDict()
-        self._opening = threading.Lock()
+        self._idle: deque[tuple[str, ParquetFile]] = deque(maxlen=_OPEN)  # those used longest ago are closed first
+        self._taking = threading.Lock()
 
     def __len__(self) -> int:
         return self.manifest.totals.rows
@@ -101,9 +102,9 @@ class Dataset:
         """The Hugging Face feature of every stored column."""
         import json
 
-        first = self._file(self.manifest.shards[0])
         try:
-            return dict(json.loads(first.schema_arrow.metadata[b"huggingface"])["info"]["features"])
+            with self._file(self.manifest.shards[0]) as first:
+                return dict(json.loads(first.schema_arrow.metadata[b"huggingface"])["info"]["features"])
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"{self.manifest.shards[0].file} has lost its metadata; {_VERIFY}") from error
 
@@ -172,15 +173,17 @@ class Dataset:
             raise UnknownName(unknown("split", split, self.manifest.splits))
         return [r for r in self.manifest.shards if split in (None, r.split)]
 
-    def _file(self, record: ShardRecord) -> ParquetFile:
-        """An open shard. Those used longest ago are let go, and close when no other thread reads them any more."""
-        with self._opening:
-            found = self._open_files.get(record.file) or self._opened(record)
-            self._open_files[record.file] = found
-            self._open_files.move_to_end(record.file)
-            while len(self._open_files) > _OPEN:
-                self._open_files.popitem(last=False)
-        return found
+    @contextmanager
+    def _file(self, record: ShardRecord) -> Iterator[ParquetFile]:
+        """An open shard for one thread at a time: two reads through one ParquetFile disturb each other."""
+        with self._taking:
+            found = next((item for item in self._idle if item[0] == record.file), None)
+            if found is not None:
+                self._idle.remove(found)
+        file = found[1] if found is not None else self._opened(record)
+        yield file
+        with self._taking:
+            self._idle.append((record.file, file))
 
     def _opened(self, record: ShardRecord) -> ParquetFile:
         import pyarrow as pa
@@ -202,14 +205,14 @@ class Dataset:
     def _read(self, record: ShardRecord, groups: Sequence[int] | None, columns: Sequence[str]) -> pa.Table:
         import pyarrow as pa
 
-        file = self._file(record)
-        try:
-            if groups is None:
-                found = file.read(columns=list(columns))
-            else:
-                found = file.read_row_groups(list(groups), columns=list(columns), use_threads=False)
-        except (OSError, pa.ArrowException) as error:
-            raise DataError(f"{self.directory / record.file} is damaged; {_VERIFY}") from error
+        with self._file(record) as file:
+            try:
+                if groups is None:
+                    found = file.read(columns=list(columns))
+                else:
+                    found = file.read_row_groups(list(groups), columns=list(columns), use_threads=False)
+            except (OSError, pa.ArrowException) as error:
+                raise DataError(f"{self.directory / record.file} is damaged; {_VERIFY}") from error
         lost = set(columns).difference(found.column_names)  # pyarrow leaves them out without a word
         if lost:
             raise DataError(f"{self.directory / record.file} lacks the column {min(lost)!r}; {_VERIFY}")
