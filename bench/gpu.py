@@ -21,7 +21,6 @@ from spurgen.latents.traits import rows as resolve
 from spurgen.render.image import MODALITY
 from spurgen.spec import load
 
-
 WORLDS = {"three channels": "spurgen-image/v1", "ten channels": "shortcut-soup/v1"}
 
 

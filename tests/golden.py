@@ -1,4 +1,8 @@
-"""Digests of every preset: latents, and what each modality draws of them. `python -m tests.golden` writes the file.
+"""Digests of every preset: latents, and what each modality draws of them.
+
+    python -m tests.golden                   write the file
+    python -m tests.golden --check           compare this machine with it
+    python -m tests.golden --check cuda      the same with pictures drawn on the GPU
 
 The file changes only when a version does: a preset's, a modality's, or spurgen's own.
 """
@@ -7,6 +11,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -30,14 +36,16 @@ def latents(table) -> str:
     return out.hexdigest()[:24]
 
 
-def digests(name: str) -> dict[str, str]:
+def digests(name: str, device: str = "cpu") -> dict[str, str]:
     """The digests of one preset: rows from all of its range, so that every split is among them."""
     spec = load(name, ["image.size_px=64"] if "image" in load(name).modalities else [])
     plan = Plan(spec)
     table = plan.table(np.linspace(0, plan.rows - 1, ROWS).astype(np.uint64))
     out = {"spec": load(name).digest(), "latents": latents(table)}
     for modality in spec.modalities:
-        part, batch = MODALITIES.get(modality), draw(table, spec, modality)
+        part = MODALITIES.get(modality)
+        batch = draw(table, spec, modality, **({"device": device} if modality == "image" else {}))
+        batch = batch.cpu().numpy() if hasattr(batch, "cpu") else batch
         content = hashlib.sha256()
         for i in range(ROWS):
             content.update(part.content(batch, i))
@@ -45,5 +53,18 @@ def digests(name: str) -> dict[str, str]:
     return out
 
 
+def check(device: str) -> None:
+    """Say which digests this machine gives again; exit 1 where one differs."""
+    golden = json.loads(FILE.read_text())
+    apart = [
+        f"{name} {key}" for name in presets() for key, d in digests(name, device).items() if d != golden[name][key]
+    ]
+    print(f"Python {platform.python_version()}, NumPy {np.__version__}, {device}: {len(golden)} presets", end=", ")
+    print(f"differing: {', '.join(apart)}" if apart else "every digest as in golden.json")
+    sys.exit(bool(apart))
+
+
 if __name__ == "__main__":
+    if "--check" in sys.argv:
+        check((*sys.argv[2:], "cpu")[0])
     FILE.write_text(json.dumps({name: digests(name) for name in presets()}, indent=1) + "\n")
