@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any
 
@@ -15,8 +14,8 @@ from spurgen.render.image.sdf.blur import blur_steps
 from spurgen.render.image.sdf.columns import Traits, cut
 from spurgen.render.image.sdf.params import pack
 
-SLICE_ROWS = 1024  # packed at a time, so that the GPU starts early
-PACKERS = 4  # threads: one packs half as many pictures as the GPU draws
+SLICE_ROWS = 2048  # of more rows the first are drawn while the next are packed
+REGISTERS = 64  # of a thread: two blocks find room on a multiprocessor, which beats what spills
 
 
 def draw(traits: Traits, size: int, device: str, truth: bool) -> Any:
@@ -34,28 +33,28 @@ def draw(traits: Traits, size: int, device: str, truth: bool) -> Any:
         masks, seconds = (torch.empty((*known, 1), dtype=torch.uint8, **new) for _ in range(2))
         depths = torch.empty(known, dtype=torch.float32, **new)
         stream = cuda.external_stream(torch.cuda.current_stream().cuda_stream)
-        slices = [slice(start, start + SLICE_ROWS) for start in range(0, n, SLICE_ROWS)]
-        with ThreadPoolExecutor(PACKERS) as pool:
-            packed = pool.map(lambda rows: _packed(torch, cut(traits, rows)), slices)
-            for rows, (waiting, blurred) in zip(slices, packed, strict=True):
-                # nothing waits for the GPU here: a copy from page-locked memory is only ordered
-                parameters = waiting.to(**new, non_blocking=True)
-                own = rows if truth else slice(0, 1)
-                tensors = (parameters, out[rows], masks[own], seconds[own], depths[own])
-                _launch(torch, stream, [cuda.as_cuda_array(t, sync=False) for t in tensors], truth, blurred)
+        for start in range(0, n, SLICE_ROWS):
+            rows = slice(start, start + SLICE_ROWS)
+            parameters, blurred = _packed(torch, cut(traits, rows), new)
+            own = rows if truth else slice(0, 1)
+            tensors = (parameters, out[rows], masks[own], seconds[own], depths[own])
+            _launch(torch, stream, [cuda.as_cuda_array(t, sync=False) for t in tensors], truth, blurred)
     if not truth:
         return out
     mask, second = masks[..., 0], seconds[..., 0]
     return Picture(out, mask, second, _boxes(torch, mask), _boxes(torch, second), depths)
 
 
-def _packed(torch: Any, traits: Traits) -> tuple[Any, bool]:
-    """The parameters in page-locked memory, which torch keeps until it is read, and whether any picture is blurred."""
+def _packed(torch: Any, traits: Traits, new: Any) -> tuple[Any, bool]:
+    """The parameters on the GPU, and whether any picture is to be blurred.
+
+    Nothing waits for the GPU here: a copy from page-locked memory, which torch keeps until it is read, is only ordered.
+    """
     from spurgen.render.image.sdf.kernels import BLUR
 
     here = torch.empty((len(traits["pose_yaw_degrees"]), at.PARAMETERS), dtype=torch.float32, pin_memory=True)
     parameters = pack(traits, here.numpy())
-    return here, bool((parameters[:, at.SENSOR] == BLUR).any())
+    return here.to(**new, non_blocking=True), bool((parameters[:, at.SENSOR] == BLUR).any())
 
 
 def _launch(torch: Any, stream: Any, arrays: list[Any], truth: bool, blurred: bool) -> None:
@@ -107,7 +106,7 @@ def compiled(capability: tuple[int, int]) -> tuple[Any, Any]:
 
     with exactly():
         return (
-            cuda.jit(kernels.DRAW_SIGNATURE, lto=False)(kernels.draw_pixel),
+            cuda.jit(kernels.DRAW_SIGNATURE, lto=False, max_registers=REGISTERS)(kernels.draw_pixel),
             cuda.jit(kernels.BLUR_SIGNATURE, lto=False)(kernels.blur_pixel),
         )
 

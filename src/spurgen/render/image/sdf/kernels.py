@@ -10,7 +10,7 @@ from spurgen.render.image.sdf.blur import weigh, weigh_mask
 from spurgen.render.image.sdf.overlay import coat, to_level, to_mask, uncoated
 from spurgen.render.image.sdf.scene import trace
 
-BLOCK = (8, 16)  # a warp covers 8 x 4 pixels: neighbours march alike
+WIDE, HIGH = BLOCK = (16, 32)
 BLUR = 2
 
 
@@ -18,9 +18,9 @@ def draw_pixel(parameters, out, masks, seconds, depths, truth):  # type: ignore[
     """One pixel: block x is the picture, block y its tile."""
     n = cuda.blockIdx.x
     size = out.shape[1]
-    across = (size + 7) // 8
-    x = cuda.blockIdx.y % across * 8 + cuda.threadIdx.x
-    y = cuda.blockIdx.y // across * 16 + cuda.threadIdx.y
+    across = (size + WIDE - 1) // WIDE
+    x = cuda.blockIdx.y % across * WIDE + cuda.threadIdx.x
+    y = cuda.blockIdx.y // across * HIGH + cuda.threadIdx.y
     if x < size and y < size:
         p = parameters[n]
         px, py, edge = numba.float32(x), numba.float32(y), numba.float32(size)
@@ -40,9 +40,9 @@ def blur_pixel(parameters, before, after, step, upright, strict):  # type: ignor
     """One pass of the blur, along rows or (upright) columns, for the pictures that ask for it."""
     n = cuda.blockIdx.x
     size = before.shape[1]
-    across = (size + 7) // 8
-    x = cuda.blockIdx.y % across * 8 + cuda.threadIdx.x
-    y = cuda.blockIdx.y // across * 16 + cuda.threadIdx.y
+    across = (size + WIDE - 1) // WIDE
+    x = cuda.blockIdx.y % across * WIDE + cuda.threadIdx.x
+    y = cuda.blockIdx.y // across * HIGH + cuda.threadIdx.y
     if x < size and y < size and parameters[n, at.SENSOR] == BLUR:
         down, right = (step, 0) if upright else (0, step)
         y0, y1 = max(y - down, 0), min(y + down, size - 1)
