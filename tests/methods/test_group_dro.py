@@ -20,7 +20,7 @@ def test_weights_follow_the_losses():
     weights = [math.exp(a), 1.0, math.exp(c)]  # group 1 is not in the batch: its weight moves by the norm alone
     q = [w / sum(weights) for w in weights]
     assert dro.q.tolist() == pytest.approx([*q, 0])
-    assert float(found.total) == pytest.approx(q[0] * a + q[2] * c)
+    assert found.total.item() == pytest.approx(q[0] * a + q[2] * c)
     dro.loss(batch([[2, 0, 0]], [1], group=[2]), "train")
     assert dro.q[2] > q[2], "weights persist from step to step"
 
