@@ -59,15 +59,18 @@ class Stored:
         self.cache_dir = cache_dir
         self._content: dict[str, Any] = {}
 
-    def take(self, modality: str, positions: Positions) -> Any:
-        """The rows at these positions, in the order given: an array, or a list of texts and the like."""
+    def whole(self, modality: str) -> Any:
+        """The whole split: an array mapped from disk, or an Arrow column for what does not decode to one."""
         if modality not in self._content:
             self._content[modality] = self._everything(modality)
-        content = self._content[modality]
+        return self._content[modality]
+
+    def take(self, modality: str, positions: Positions) -> Any:
+        """The rows at these positions, in the order given: an array, or a list of texts and the like."""
+        content = self.whole(modality)
         return content.take(positions, 0) if isinstance(content, np.ndarray) else content.take(positions).to_pylist()
 
     def _everything(self, modality: str) -> Any:
-        """The whole split: a mapped array, or an Arrow column for what does not decode to one."""
         if self._dataset is None:
             from spurgen.store import reader
 
@@ -162,6 +165,13 @@ class Rows(OfWorld):
         if self.stored is not None:
             return self.stored.take(modality, at)
         return draw(self.table.take(at), self.spec, modality, workers=workers)
+
+    def whole(self, modality: str) -> Any:
+        """A modality of all rows: an array (mapped from disk where it is stored), or a list of texts and the like."""
+        if self.stored is None:
+            return draw(self.table, self.spec, modality)
+        content = self.stored.whole(modality)
+        return content if isinstance(content, np.ndarray) else content.to_pylist()
 
     def take(self, positions: Any) -> Batch:
         """Some rows together, in the order given."""

@@ -1,0 +1,334 @@
+"""A trial as a directory: what determines it, the weights it ends with, and a note of every step."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from spurgen import seeds
+from spurgen.errors import DataError, SpurgenError, UnknownName, unknown
+from spurgen.learning import METHODS, Learner, Method, Model, Split, Task
+from spurgen.settings import fill
+from spurgen.store import atomic, lock
+from spurgen.train import checkpoint
+from spurgen.train.encode import Encoder, find_model
+from spurgen.train.events import Subscriber
+from spurgen.train.loop import Outcome, Trainer
+from spurgen.train.options import Options, resolve_device
+from spurgen.train.world import World, open_world
+from spurgen.version import __version__
+
+if TYPE_CHECKING:
+    from spurgen.store.reader import Dataset
+
+FORMAT = 1  # changes whenever the same run would end with other weights
+ABOUT, WEIGHTS, CHECKPOINT, WORDS = "run.json", "weights.safetensors", "checkpoint.safetensors", "words.json"
+RECORDS, CHECKS = "records.parquet", "checks.parquet"
+LEAST_ROWS = 10  # of a group that may be called the worst
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A finished trial. `about` is what its file says; records and checks are tables in the directory."""
+
+    directory: Path | None
+    about: dict[str, Any]
+    learner: Learner
+    encoder: Encoder
+    outcome: Outcome | None = None  # None for one that was loaded
+
+
+def train(
+    data: str | Path | Dataset,
+    method: str = "erm",
+    model: str = "small_cnn",
+    out: str | Path | None = None,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    device: str = "auto",
+    graphs: str = "auto",
+    group_by: str | Sequence[str] | None = None,
+    stream: bool = False,
+    splits: tuple[str, str] = ("train", "val"),
+    subscribers: Sequence[Subscriber] = (),
+    force: bool = False,
+) -> Run:
+    """Train a model with a method on a dataset, and validate it on the way.
+
+    `data` is a finished dataset, or with `stream` a spec or preset whose rows are drawn while they are learnt from.
+    With `out` the run is kept there; one that was stopped goes on, and one that is complete is only opened.
+    """
+    part, kind = METHODS.get(method), find_model(model)
+    chosen = fill(part.settings, settings or {}, f"method {method}")
+    how = fill(Options, options or {}, "training")
+    where = resolve_device(device)
+    if graphs not in ("auto", "on", "off"):
+        raise UnknownName(unknown("choice for graphs,", graphs, ("auto", "on", "off")))
+    if graphs == "on" and where.type != "cuda":
+        raise SpurgenError("graphs are for GPUs; leave graphs at auto, or train with --device cuda")
+    world = open_world(data, kind, how, seed, stream, splits, group_by)
+    check_needs(part, world)
+    about = {
+        "format": FORMAT,
+        "spurgen": __version__,
+        "method": method,
+        "settings": asdict(chosen),
+        "model": model,
+        "options": asdict(how) | {"learning_rate": how.learning_rate or kind.learning_rate},
+        "seed": seeds.whole("seed", seed),
+        "device": where.type,
+        **world.about(),
+    }
+    key = hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=16).hexdigest()
+    about |= {"key": key, "torch": torch.__version__, "python": platform.python_version(), "task": world.task_about()}
+    if out is None:
+        return _trained(about, part, kind, chosen, how, world, where, graphs, None, list(subscribers))
+    directory = Path(out)
+    settle(directory, key, force)
+    if (directory / WEIGHTS).is_file():
+        return load_run(directory)
+    with lock.held(directory):
+        atomic.write(directory / ABOUT, _json(about | {"state": "running"}))
+        try:
+            run = _trained(about, part, kind, chosen, how, world, where, graphs, directory, list(subscribers))
+        except SpurgenError as error:
+            atomic.write(directory / ABOUT, _json(about | {"state": "failed", "reason": str(error)}))
+            raise
+        _keep(run)
+    return run
+
+
+def settle(directory: Path, key: str, force: bool) -> None:
+    """Make sure that a directory is empty, or holds this very run; with `force`, whatever run it holds is dropped."""
+    with atomic.looked_at(directory):
+        if directory.exists() and not directory.is_dir():
+            raise DataError(f"{directory} is a file; choose a directory for the run")
+        there = sorted(p.name for p in directory.iterdir()) if directory.exists() else []
+    if not there:
+        return
+    if ABOUT not in there:
+        raise DataError(f"{directory} is not empty and holds no run; choose another directory")
+    if about_of(directory).get("key") == key:
+        return
+    if not force:
+        raise DataError(
+            f"{directory} holds another run ({described(about_of(directory))}); choose another directory, or replace "
+            "it with --force"
+        )
+    for name in (WEIGHTS, CHECKPOINT, RECORDS, CHECKS, WORDS, ABOUT):
+        (directory / name).unlink(missing_ok=True)
+
+
+def about_of(directory: Path) -> dict[str, Any]:
+    """What a run's file says."""
+    path = directory / ABOUT
+    try:
+        found = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise DataError(f"{directory} holds no run: there is no {ABOUT} in it") from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path} cannot be read; it is damaged, or is something else") from error
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise DataError(f"{path} is of another version of SpurGen, or of something else; train again")
+    return found
+
+
+def described(about: Mapping[str, Any]) -> str:
+    """A run in a few words."""
+    settings = ", ".join(f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}" for k, v in about["settings"].items())
+    return f"{about['method']}{f' ({settings})' if settings else ''}, {about['model']}, seed {about['seed']}"
+
+
+def check_needs(method: Method, world: World) -> None:
+    """Refuse data that lacks what the method cannot do without."""
+    needs = method.needs
+    if world.endless and (needs.rows or needs.validation):
+        raise SpurgenError(f"{method.name} needs a fixed list of rows, which a stream is not; train on a dataset")
+    if needs.groups and len(world.groups) < 2:
+        raise SpurgenError(
+            f"{method.name} needs group attributes, and this data has none: {world.name} has no channels; "
+            "say what to group by (--group-by), or take a method that needs labels only (spurgen list methods)"
+        )
+    if needs.groups and int((world.group_sizes > 0).sum()) < 2:
+        raise SpurgenError(
+            f"{method.name} needs rows of at least two groups, and all training rows of {world.name} are of one; "
+            "say what else to group by (--group-by)"
+        )
+    if needs.environments and len(world.environments) < 2:
+        raise SpurgenError(
+            f"{method.name} compares environments, and the training rows of {world.name} are of one; "
+            "train on a world whose training split mixes several"
+        )
+    if needs.validation and world.val is None:
+        raise SpurgenError(f"{method.name} fits on validation rows, and {world.name} has no split for them")
+
+
+def _trained(
+    about: dict[str, Any],
+    method: Method,
+    kind: Model,
+    settings: Any,
+    options: Options,
+    world: World,
+    device: torch.device,
+    graphs: str,
+    directory: Path | None,
+    subscribers: list[Subscriber],
+) -> Run:
+    encoder = Encoder.of(kind, world.texts())
+    learner = build_learner(about, method, kind, settings, encoder, world.size_px, device)
+    source = world.source(encoder, device)
+    resident = getattr(source, "resident", True)
+    trainer = Trainer(
+        learner,
+        source,
+        options,
+        world.steps(options),
+        score=score,
+        path=None if directory is None else directory / CHECKPOINT,
+        key=about["key"],
+        subscribers=subscribers,
+        graphs=device.type == "cuda" and graphs != "off" and resident,
+        rate=about["options"]["learning_rate"],
+    )
+    outcome = trainer.run(about)
+    return Run(directory, about, learner, encoder, outcome)
+
+
+def build_learner(
+    about: Mapping[str, Any],
+    method: Method,
+    kind: Model,
+    settings: Any,
+    encoder: Encoder,
+    size_px: int,
+    device: torch.device,
+) -> Learner:
+    """A fresh learner; its weights follow from the run's seed."""
+    told = about["task"]
+    shape = encoder.shape(len(told["classes"]), size_px)
+
+    def build() -> Any:
+        net = kind.build(shape).to(device)
+        return net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+    def sizes(name: str) -> Tensor:
+        return torch.tensor([told[name][n] for n in told[name]], dtype=torch.long, device=device)
+
+    task = Task(
+        classes=tuple(told["classes"]),
+        class_sizes=sizes("classes"),
+        groups=tuple(told["groups"]),
+        group_sizes=sizes("groups"),
+        environments=tuple(told["environments"]),
+        environment_sizes=sizes("environments"),
+        channels=dict(told["channels"]),
+        rows=told["rows"],
+        batch_size=about["options"]["batch_size"],
+        seed=about["seed"],
+        build=build,
+    )
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(int(seeds.key(about["seed"], "train/weights")[0] >> np.uint64(1)))
+        return method.learner(task, settings).to(device)
+
+
+def score(scores: Tensor, split: Split) -> list[float]:
+    """What a check notes: loss, accuracy, worst group's accuracy, worst class's, then each group's."""
+    loss = float(torch.nn.functional.cross_entropy(scores, split.y))
+    right = (scores.argmax(1) == split.y).double()
+    groups, sizes = _rates(right, split.group)
+    classes, _ = _rates(right, split.y)
+    large = sizes >= min(LEAST_ROWS, int(sizes.max()))
+    return [
+        loss,
+        float(right.mean()),
+        float(groups[large].min()),
+        float(classes[~classes.isnan()].min()),
+        *groups.tolist(),
+    ]
+
+
+def _rates(right: Tensor, codes: Tensor) -> tuple[Tensor, Tensor]:
+    count = int(codes.max()) + 1
+    sizes = torch.bincount(codes, minlength=count)
+    return torch.bincount(codes, weights=right, minlength=count) / sizes, sizes
+
+
+def _keep(run: Run) -> None:
+    """Write the run's files; the weights come last, for they say that it is complete."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    from safetensors.torch import save
+
+    assert run.directory is not None and run.outcome is not None
+    groups = list(run.about["task"]["groups"])
+    names = {
+        RECORDS: ["loss", "accuracy", *(f"loss of {g}" for g in groups)],
+        CHECKS: [
+            *("step", "loss", "accuracy", "worst_group_accuracy", "worst_class_accuracy"),
+            *(f"accuracy of {g}" for g in groups),
+        ],
+    }
+    for file, rows in ((RECORDS, run.outcome.records), (CHECKS, run.outcome.checks)):
+        if rows.size:
+            columns = {name: pa.array(rows[:, i]) for i, name in enumerate(names[file][: rows.shape[1]])}
+            sink = pa.BufferOutputStream()
+            pq.write_table(pa.table(columns), sink)
+            atomic.write(run.directory / file, sink.getvalue().to_pybytes())
+    if run.encoder.vocabulary is not None:
+        words = {"tokens": run.encoder.tokens, "vocabulary": run.encoder.vocabulary.to_json()}
+        atomic.write(run.directory / WORDS, _json(words))
+    place = run.outcome.place
+    done = run.about | {"state": "complete", "steps": place.taken, "seconds": round(place.seconds, 3)}
+    atomic.write(run.directory / ABOUT, _json(done))
+    run.about.update(done)
+    tensors = {name: value.detach().cpu().clone().contiguous() for name, value in run.learner.state_dict().items()}
+    atomic.write(run.directory / WEIGHTS, save(tensors, {"key": run.about["key"]}))
+    (run.directory / CHECKPOINT).unlink(missing_ok=True)
+
+
+def load_run(directory: str | Path, device: str = "auto") -> Run:
+    """Open a finished run."""
+    directory, where = Path(directory), resolve_device(device)
+    about = about_of(directory)
+    if about.get("state") != "complete" or not (directory / WEIGHTS).is_file():
+        reason = f" ({about['reason']})" if about.get("reason") else ""
+        raise DataError(f"the run in {directory} is not finished{reason}; give the command that trains it again")
+    method, kind = METHODS.get(about["method"]), find_model(about["model"])
+    encoder = Encoder(kind)
+    if "caption" in encoder.modalities:
+        encoder = _with_words(kind, directory / WORDS)
+    settings = fill(method.settings, about["settings"], about["method"])
+    learner = build_learner(about, method, kind, settings, encoder, about["size_px"], where)
+    _, tensors = checkpoint.load(directory / WEIGHTS)
+    try:
+        learner.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise DataError(f"{directory / WEIGHTS} does not fit {described(about)}; train again") from error
+    return Run(directory, about, learner.eval(), encoder)
+
+
+def _with_words(kind: Model, path: Path) -> Encoder:
+    from spurgen.models._vocabulary import Vocabulary
+
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        found = json.loads(path.read_text("utf-8"))
+        own = getattr(kind, "texts", None)
+        return Encoder(kind, own or Vocabulary.from_json(found["vocabulary"]), int(found["tokens"]))
+    raise DataError(f"{path} cannot be read, and without it no text can; train again")
+
+
+def _json(data: Any) -> bytes:
+    return (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()
