@@ -13,12 +13,14 @@ from spurgen.errors import SpurgenError, nearest
 from spurgen.version import __version__
 
 VERBS = {
-    "list": "Show what there is: presets, classes, channels, couplings, modalities, exports.",
+    "list": "Show what there is: presets, channels, methods, models, metrics, …",
     "generate": "Draw a dataset from a preset or a spec file.",
     "inspect": "Asked against achieved, groups, and a contact sheet.",
     "counterfactual": "Draw one row again with every value of a channel.",
     "verify": "Check every hash and every row of a dataset.",
     "export": "Write a dataset in another format.",
+    "train": "Train a model with a method.",
+    "evaluate": "Score a run, or anybody's predictions: accuracy, groups, and how much it leans on each channel.",
 }
 
 
@@ -72,7 +74,7 @@ def main(args: list[str] | None = None) -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        again = "; the same command again goes on where it was" if "generate" in words else ""
+        again = "; the same command again goes on where it was" if {"generate", "train"} & {*words[:1]} else ""
         _fail(f"stopped{again}", 130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -67,6 +67,47 @@ def exports() -> Listing:
     return [{"name": name, "about": EXPORTS.get(name).about} for name in EXPORTS.names()]
 
 
+def methods() -> Listing:
+    """Ways of training."""
+    from spurgen.learning import METHODS
+    from spurgen.settings import described
+
+    parts = [METHODS.get(name) for name in METHODS.names()]
+    return [
+        {"name": p.name, "needs": str(p.needs), "settings": described(p.settings), "paper": p.paper, "about": p.about}
+        for p in parts
+    ]
+
+
+def models() -> Listing:
+    """Architectures."""
+    from spurgen.learning import MODELS
+
+    parts = [MODELS.get(name) for name in MODELS.names()]
+    return [
+        {"name": p.name, "reads": p.modality, "learning_rate": p.learning_rate, "paper": p.paper, "about": p.about}
+        for p in parts
+    ]
+
+
+def metrics() -> Listing:
+    """Scores."""
+    from spurgen.metrics import METRICS
+
+    parts = [METRICS.get(name) for name in METRICS.names()]
+    better = {True: "higher", False: "lower", None: "neither"}
+    return [
+        {
+            "name": p.name,
+            "bounds": list(p.bounds),
+            "better": better[p.higher_is_better],
+            "paper": p.paper,
+            "about": p.about,
+        }
+        for p in parts
+    ]
+
+
 LISTS: dict[str, Callable[[], Listing]] = {
     "presets": presets,
     "classes": classes,
@@ -74,6 +115,9 @@ LISTS: dict[str, Callable[[], Listing]] = {
     "couplings": couplings,
     "modalities": modalities,
     "exports": exports,
+    "methods": methods,
+    "models": models,
+    "metrics": metrics,
 }
 
 
@@ -81,7 +125,7 @@ LISTS: dict[str, Callable[[], Listing]] = {
 @click.argument("what", metavar="|".join(LISTS))
 @json_option
 def command(what: str, as_json: bool) -> None:
-    """Show what there is: presets, classes, channels, couplings, modalities or exports."""
+    """Show what there is: presets, classes, channels, couplings, modalities, exports, methods, models or metrics."""
     if what not in LISTS:
         raise click.UsageError(unknown("list", what, LISTS))
     found = LISTS[what]()
@@ -93,6 +137,14 @@ def command(what: str, as_json: bool) -> None:
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "\n".join(_setting(setting) for setting in value)
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _setting(setting: dict[str, Any]) -> str:
+    """A setting's name and default, and where a search looks."""
+    search = f" from {setting['search']}" if setting["search"] else ""
+    return f"{setting['name']} = {setting['default']}{search}"

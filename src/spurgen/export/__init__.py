@@ -64,15 +64,28 @@ def export(
     from spurgen.store.reader import open as open_dataset
 
     form = EXPORTS.get(to)
-    dataset, target = open_dataset(directory), Path(out).absolute()
+    dataset = open_dataset(directory)
+    return deliver(dataset, form, out, len(dataset), force, progress)
+
+
+def deliver(
+    dataset: Dataset,
+    form: Format,
+    out: str | Path,
+    rows: int,
+    force: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Summary:
+    """Have a format write its files, `rows` rows in all, beside the target, and give them their place in one step."""
+    target = Path(out).absolute()
     _refuse_occupied(target, force)
     done = 0
 
-    def tick(rows: int) -> None:
+    def tick(some: int) -> None:
         nonlocal done
-        done += rows
+        done += some
         if progress is not None:
-            progress(done, len(dataset))
+            progress(done, rows)
 
     workshop = target.with_name(f".{target.name}.exporting")
     with atomic.looked_at(workshop):
@@ -84,7 +97,7 @@ def export(
     finally:
         with contextlib.suppress(OSError):
             workshop.rmdir()  # stays where another export is at work in it
-    return Summary(target, to, len(dataset), files, size)
+    return Summary(target, form.name, rows, files, size)
 
 
 def _replace(dataset: Dataset, form: Format, target: Path, whole: Path, tick: Tick, force: bool) -> tuple[int, int]:

@@ -187,3 +187,8 @@ class World(BaseModel):
         from spurgen.spec.toml import read
 
         return cls.from_dict(read(text))
+
+
+def size_px(spec: World) -> int:
+    """Height and width of the pictures of a world; 0 where it has none."""
+    return int(spec.options("image").model_dump()["size_px"]) if "image" in spec.modalities else 0

@@ -18,6 +18,7 @@ from spurgen.load import columns
 from spurgen.load.fly import OnTheFly
 from spurgen.load.groups import Groups, group
 from spurgen.load.rows import Rows, open_rows
+from spurgen.spec.world import size_px
 from spurgen.train.encode import Encoder
 from spurgen.train.options import Options
 from spurgen.train.source import Source, Stored, Streamed
@@ -169,7 +170,7 @@ def _of_dataset(data: Any, modality: Any, splits: tuple[str, str], group_by: Any
         y=train.y,
         groups=train.groups,
         environment=train.environment,
-        size_px=_size(train.spec),
+        size_px=size_px(train.spec),
         group_by=train.groups.keys,
         splits=splits,
         spec=train.spec,
@@ -198,12 +199,8 @@ def _of_stream(data: Any, modality: Any, options: Options, seed: int, splits: tu
         y=found.values,
         groups=groups,
         environment=columns.read(look, spec, "environment").values,
-        size_px=_size(spec),
+        size_px=size_px(spec),
         group_by=groups.keys,
         splits=splits,
         spec=spec,
     )
-
-
-def _size(spec: Any) -> int:
-    return int(spec.options("image").size_px) if "image" in spec.modalities else 0

@@ -1,0 +1,116 @@
+"""Evaluate a run, or anybody's predictions, on a split of a dataset."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spurgen.errors import DataError, SpurgenError, UnknownName, unknown
+from spurgen.evaluate import predictions as files
+from spurgen.evaluate.interventions import Plan, changed_by, names
+from spurgen.evaluate.score import Scores, as_row, plain, score
+from spurgen.spec.world import size_px
+from spurgen.store import atomic
+
+if TYPE_CHECKING:
+    from spurgen.evaluate.predict import Progress
+    from spurgen.store.reader import Dataset
+    from spurgen.train.run import Run
+
+PREDICTIONS, RESULTS, ROW = "predictions.parquet", "results.json", "results.parquet"
+
+
+def evaluate(
+    run: str | Path | Run | None = None,
+    on: str | Path | Dataset | None = None,
+    predictions: str | Path | None = None,
+    split: str = "test",
+    plan: Plan | None = None,
+    group_by: str | Sequence[str] | None = None,
+    out: str | Path | None = None,
+    device: str = "auto",
+    progress: Progress | None = None,
+) -> Scores:
+    """All scores of a run, or of a file of predictions, on a split of a dataset, as plain data.
+
+    A run's predictions and results are kept in its directory, below `evaluate/`, or in `out`.
+    """
+    from spurgen.store import reader
+
+    if (run is None) == (predictions is None):
+        raise SpurgenError("say what to evaluate: either a run, or a file of predictions")
+    if on is None:
+        raise SpurgenError("say which dataset to evaluate on (--on DIR)")
+    if predictions is not None and plan is not None:
+        raise SpurgenError(
+            "a file of predictions holds its interventions already; leave out draws, exact and constants"
+        )
+    dataset = reader.open(on) if isinstance(on, str | Path) else on
+    if split not in dataset.splits:
+        raise UnknownName(unknown("split", split, dataset.splits) + f" in {dataset.directory}")
+    table, spec = dataset.table(split), dataset.spec
+    about: dict[str, Any] = {"data": spec.id, "data_digest": dataset.digest, "split": split}
+    if predictions is not None:
+        ids = table["row_id"].to_numpy().astype(np.uint64)
+        found = files.read(predictions, spec.classes, ids, lambda name: changed_by(table, spec, name))
+        about |= {"predictions": str(predictions)}
+        target = Path(out) if out is not None else None
+    else:
+        opened, found = _predicted(run, dataset, split, plan or Plan(), device, progress)
+        about |= {key: opened.about[key] for key in ("key", "method", "settings", "model", "seed")}
+        target = Path(out) if out is not None else _place(opened, spec.id, split, dataset.digest)
+    train = dataset.table("train") if "train" in dataset.splits else None
+    scores = {**about, **score(found, table, spec, train, group_by)}
+    if target is not None:
+        if predictions is None:
+            files.write(target / PREDICTIONS, table["row_id"].to_numpy(), found, spec.classes)
+        _keep(target, scores, about)
+        scores["directory"] = str(target)
+    return plain(scores)  # type: ignore[no-any-return]
+
+
+def _predicted(run: Any, dataset: Dataset, split: str, plan: Plan, device: str, progress: Progress | None) -> Any:
+    """(the run opened, its predictions)."""
+    from spurgen.evaluate.predict import predict
+    from spurgen.load.rows import open_rows
+    from spurgen.train.run import load_run
+
+    opened = load_run(run, device) if isinstance(run, str | Path) else run
+    told = list(opened.about["task"]["classes"])
+    if told != list(dataset.spec.classes):
+        raise DataError(
+            f"the run knows the classes {', '.join(told[:6])}, and {dataset.spec.id} has "
+            f"{', '.join(dataset.spec.classes[:6])}; evaluate on a dataset of the same classes in the same order"
+        )
+    size = size_px(dataset.spec)
+    if "image" in opened.encoder.modalities and size != opened.about["size_px"]:
+        raise DataError(
+            f"the run was trained on pictures of {opened.about['size_px']} px, and those of {dataset.spec.id} have "
+            f"{size}; evaluate on a dataset of the same size"
+        )
+    rows = open_rows(dataset, split, opened.encoder.modality, target="label")
+    return opened, predict(opened, rows, names(dataset.spec, plan), progress)
+
+
+def _place(run: Run, data: str, split: str, digest: str) -> Path | None:
+    if run.directory is None:
+        return None
+    return run.directory / "evaluate" / f"{data.replace('/', '-')}-{split}-{digest[:8]}"
+
+
+def _keep(target: Path, scores: Scores, about: dict[str, Any]) -> None:
+    """results.json holds everything, results.parquet one flat row for a ledger."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    target.mkdir(parents=True, exist_ok=True)
+    atomic.write(target / RESULTS, (json.dumps(plain(scores), indent=1, ensure_ascii=False) + "\n").encode())
+    settings = json.dumps(about.get("settings", {}), sort_keys=True)
+    row = as_row(scores, {**{k: v for k, v in about.items() if k != "settings"}, "settings": settings})
+    sink = pa.BufferOutputStream()
+    pq.write_table(pa.table({name: [value] for name, value in row.items()}), sink)
+    atomic.write(target / ROW, sink.getvalue().to_pybytes())
