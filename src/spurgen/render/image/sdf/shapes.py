@@ -349,7 +349,7 @@ def distance(shape, melt, x, y, z):
 def normal(shape, melt, x, y, z):
     """The unit vector that points away from the shape, from four distances."""
     apart()
-    e = f32(0.003)
+    e = f32(0.0004)  # a wider cross would see both sides of more sharp edges, which then shine as dots
     a = distance(shape, melt, x + e, y - e, z - e)
     b = distance(shape, melt, x - e, y - e, z + e)
     c = distance(shape, melt, x - e, y + e, z - e)
