@@ -35,6 +35,7 @@ class Stepper:
         self.groups = len(learner.task.groups) if len(learner.task.groups) <= MOST_GROUPS else 0
         self.notes = torch.full((room, 2 + self.groups), torch.nan, device=device)
         self.noted = 0
+        self._codes = torch.arange(self.groups, device=device)[:, None]
         self._at = torch.zeros(1, dtype=torch.long, device=device)  # the row of notes that comes next
         self._captured: dict[str, torch.cuda.CUDAGraph] = {}
         self._seen: dict[str, int] = {}
@@ -62,7 +63,7 @@ class Stepper:
 
     def read(self) -> Tensor:
         """The notes of the steps since they were last read; waits for the device."""
-        found = self.notes[: self.noted].float().cpu()
+        found = self.notes[: self.noted].to("cpu", copy=True)
         self.noted = 0
         self._at.zero_()
         return found
@@ -107,10 +108,8 @@ class Stepper:
             row[1] = (scores.argmax(1) == batch.y).float().mean()
             if self.groups:
                 rows = cross_entropy(scores, batch.y, reduction="none")
-                zeros = torch.zeros(self.groups, device=self.device)
-                sums = zeros.index_add(0, batch.group, rows)
-                sizes = zeros.index_add(0, batch.group, torch.ones_like(rows))
-                row[2:] = sums / sizes  # 0 / 0 is nan
+                member = batch.group == self._codes
+                row[2:] = (member * rows).sum(1) / member.sum(1)  # 0 / 0 is nan
         self.notes.index_copy_(0, self._at, row[None])
         self._at += 1
 

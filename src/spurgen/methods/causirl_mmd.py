@@ -1,0 +1,27 @@
+"""CausIRL with the MMD distance: two random mixtures of all environments are to look alike."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from spurgen.learning import Method, Needs
+from spurgen.methods import _distances
+from spurgen.methods._alignment import Mixed, Settings
+
+
+class CausIrlMmd(Mixed):
+    """Cross-entropy averaged per environment (equal weights) + weight · distance between two random mixtures."""
+
+    def distance(self, features: Tensor, member: Tensor) -> Tensor:
+        """Maximum mean discrepancy with a sum of Gaussian kernels."""
+        return _distances.mmd(features, member)
+
+
+METHOD = Method(
+    name="causirl_mmd",
+    about="aligns the distributions of the features between random mixtures of environments",
+    paper="Chevalley et al. 2022, Invariant Causal Mechanisms through Distribution Matching, arXiv:2206.11646",
+    learner=CausIrlMmd,
+    settings=Settings,
+    needs=Needs(environments=True),
+)
