@@ -13,6 +13,8 @@ from spurgen.spec import World
 from spurgen.store.writer import build
 from tests.worlds import small
 
+torch.set_num_threads(1)  # networks this small only make threads wait for one another
+
 
 class Mean(Net):
     """The mean colours of the quarters of a picture, through one hidden layer with a norm."""

@@ -23,7 +23,7 @@ Progress = Callable[[int, int], Any]
 
 
 def predict(run: Run, rows: Rows, wanted: list[str], progress: Progress | None = None) -> dict[str, Probabilities]:
-    """intervention -> (rows, classes). Rows that an edit leaves as they are keep their predictions, and are not drawn."""
+    """intervention -> (rows, classes). Rows that an edit leaves as they are keep their predictions, undrawn."""
     found: dict[str, Probabilities] = {}
     plain: Probabilities | None = None
     for i, (name, table, changed) in enumerate(rows_with(rows.table, rows.spec, wanted)):

@@ -77,7 +77,8 @@ class Trainer:
     def run(self, about: dict[str, Any] | None = None) -> Outcome:
         """Take all steps that are left. Torch's own random numbers are used, and put back afterwards."""
         on = [self.device] if self.device.type == "cuda" else []
-        with torch.random.fork_rng(devices=on):
+        exact = torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True)
+        with torch.random.fork_rng(devices=on), exact:
             torch.manual_seed(int(seeds.key(self.learner.task.seed, "train/torch")[0] >> np.uint64(1)))
             self._resume()
             events.tell(self.subscribers, events.Began(self.place.taken, self.total, about or {}))

@@ -1,0 +1,242 @@
+"""Trials as a person starts them: they learn, they go on bit for bit, and they refuse what they must."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from spurgen.errors import DataError, SpurgenError
+from spurgen.store.writer import build
+from spurgen.train import events, load_run, train
+from spurgen.train.loop import Trainer
+from tests.train.conftest import world
+
+FAST = {"epochs": 4, "batch_size": 32}
+
+
+def weights(run):
+    return {name: value.clone() for name, value in run.learner.state_dict().items()}
+
+
+def equal(a, b):
+    return a.keys() == b.keys() and all(torch.equal(a[name], b[name]) for name in a)
+
+
+def test_it_learns_and_is_kept(built, tmp_path):
+    run = train(built, model="tiny", out=tmp_path / "run", options=FAST | {"epochs": 12, "schedule": "constant"})
+    records = pq.read_table(tmp_path / "run/records.parquet").to_pandas()
+    assert len(records) == run.about["steps"] == 12 * (360 // 32)
+    assert records["loss"][-20:].mean() < 0.7 * records["loss"][:5].mean()
+    groups = [name for name in records if name.startswith("loss of ")]
+    assert len(groups) == 4 and records[groups].notna().any().all()
+    checks = pq.read_table(tmp_path / "run/checks.parquet").to_pandas()
+    assert checks["step"].iloc[-1] == run.about["steps"]
+    assert (checks["worst_group_accuracy"] <= checks["accuracy"]).all()
+    again = load_run(tmp_path / "run")
+    assert equal(weights(run), weights(again)) and not again.learner.training
+    assert not (tmp_path / "run/checkpoint.safetensors").exists()
+
+
+def test_the_same_seed_gives_the_same_weights_and_another_others(built):
+    one, two = (train(built, model="tiny", options=FAST, seed=3) for _ in range(2))
+    other = train(built, model="tiny", options=FAST, seed=4)
+    assert equal(weights(one), weights(two)) and not equal(weights(one), weights(other))
+
+
+def test_the_callers_random_numbers_are_left_alone(built):
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    train(built, model="tiny", options={"steps": 3, "batch_size": 32})
+    assert torch.equal(torch.rand(3), expected)
+
+
+class Stop(BaseException):
+    """Stands for whatever ends a process."""
+
+
+@pytest.mark.parametrize("method", ["erm", "group_dro"])
+@pytest.mark.parametrize("at", [1, 17, 31])
+def test_a_stopped_run_goes_on_bit_for_bit(built, tmp_path, monkeypatch, method, at):
+    whole = train(built, method, "tiny", tmp_path / "whole", options=FAST)
+    monkeypatch.setattr("spurgen.train.loop._SAVE_SECONDS", 0.0)
+    save, saves = Trainer._save, []
+
+    def stopping(self, stepper):
+        save(self, stepper)
+        saves.append(self.place.taken)
+        if self.place.taken == at:
+            raise Stop
+
+    monkeypatch.setattr(Trainer, "_save", stopping)
+    with pytest.raises(Stop):
+        train(built, method, "tiny", tmp_path / "run", options=FAST)
+    with pytest.raises(DataError, match="not finished"):
+        load_run(tmp_path / "run")
+    monkeypatch.setattr(Trainer, "_save", save)
+    steps = []
+    run = train(built, method, "tiny", tmp_path / "run", options=FAST, subscribers=[lambda e: steps.append(e)])
+    assert steps[0] == events.Began(at, 44, steps[0].about)
+    assert equal(weights(run), weights(whole))
+    one, two = (pq.read_table(tmp_path / d / "records.parquet").to_pandas() for d in ("run", "whole"))
+    assert np.array_equal(one.to_numpy(), two.to_numpy(), equal_nan=True)
+
+
+SCRIPT = """
+import sys, torch
+sys.path.insert(0, {root!r})
+torch.set_num_threads(1)
+import spurgen.train.loop as loop
+loop._SAVE_SECONDS = 0.0
+from spurgen.learning import MODELS
+from tests.train.conftest import TINY
+MODELS.add("tiny", TINY)
+from spurgen.train import train
+print("ready", flush=True)
+train({data!r}, "group_dro", "tiny", {out!r}, options={options!r})
+"""
+
+
+def test_killed_and_started_again_it_ends_with_the_same_weights(built, tmp_path):
+    root = os.fspath(__import__("pathlib").Path(__file__).parents[2])
+    options = {"epochs": 20, "batch_size": 32}
+    whole = subprocess.run(
+        [sys.executable, "-c", SCRIPT.format(root=root, data=str(built), out=str(tmp_path / "whole"), options=options)]
+    )
+    assert whole.returncode == 0
+    script = SCRIPT.format(root=root, data=str(built), out=str(tmp_path / "run"), options=options)
+    for pause in (0.05, 0.2, 0.4):
+        process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+        assert process.stdout.readline()
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "run/checkpoint.safetensors").exists() and process.poll() is None:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        time.sleep(pause)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+    assert subprocess.run([sys.executable, "-c", script]).returncode == 0
+    assert equal(weights(load_run(tmp_path / "run")), weights(load_run(tmp_path / "whole")))
+
+
+def test_a_complete_run_is_only_opened_and_another_one_refused(built, tmp_path):
+    train(built, model="tiny", out=tmp_path / "run", options=FAST)
+    before = (tmp_path / "run/weights.safetensors").stat().st_mtime_ns
+    assert train(built, model="tiny", out=tmp_path / "run", options=FAST).outcome is None
+    with pytest.raises(DataError, match=r"holds another run .*seed 0.*--force"):
+        train(built, model="tiny", out=tmp_path / "run", options=FAST, seed=1)
+    assert (tmp_path / "run/weights.safetensors").stat().st_mtime_ns == before
+    assert train(built, model="tiny", out=tmp_path / "run", options=FAST, seed=1, force=True).outcome is not None
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/notes.txt").write_text("mine")
+    with pytest.raises(DataError, match="holds no run"):
+        train(built, model="tiny", out=tmp_path / "mine", options=FAST, force=True)
+
+
+def test_the_best_weights_can_be_kept(built):
+    run = train(built, model="tiny", options=FAST | {"keep": "average", "epochs": 8})
+    best = run.outcome.checks[:, 2].max()
+    assert run.outcome.place.best == pytest.approx(best)
+
+
+def test_a_loss_that_is_no_number_ends_the_run_with_a_reason(built, tmp_path):
+    with pytest.raises(SpurgenError, match=r"no finite number any more at step \d+ of 44"):
+        train(
+            built, model="tiny", out=tmp_path / "run",
+            options=FAST | {"learning_rate": 100, "optimiser": "sgd", "clip": 0, "schedule": "constant", "warmup": 0,
+                            "weight_decay": 10},
+        )  # fmt: skip
+    about = json.loads((tmp_path / "run/run.json").read_text())
+    assert about["state"] == "failed" and "no finite number" in about["reason"]
+
+
+def test_on_the_fly_it_goes_on_too(tmp_path, monkeypatch):
+    options = {"steps": 12, "batch_size": 16}
+    whole = train(world(), model="tiny", options=options, stream=True, out=tmp_path / "whole")
+    monkeypatch.setattr("spurgen.train.loop._SAVE_SECONDS", 0.0)
+    save = Trainer._save
+
+    def stopping(self, stepper):
+        save(self, stepper)
+        if self.place.taken == 7:
+            raise Stop
+
+    monkeypatch.setattr(Trainer, "_save", stopping)
+    with pytest.raises(Stop):
+        train(world(), model="tiny", options=options, stream=True, out=tmp_path / "run")
+    monkeypatch.setattr(Trainer, "_save", save)
+    run = train(world(), model="tiny", options=options, stream=True, out=tmp_path / "run")
+    assert equal(weights(run), weights(whole))
+
+
+def test_a_tracker_that_fails_is_heard_of_and_stops_nothing(built):
+    def broken(event):
+        raise RuntimeError("no connection")
+
+    with pytest.warns(UserWarning, match="a tracker failed .*no connection"):
+        run = train(built, model="tiny", options={"steps": 3, "batch_size": 32}, subscribers=[broken])
+    assert run.about["method"] == "erm"
+
+
+def no_channels(path):
+    plain = world(channels={}, environments={"strong": {}, "weak": {}, "even": {}})
+    build(plain, path, rows=200)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("how", "sentence"),
+    [
+        ({"method": "grop_dro"}, "there is no method 'grop_dro'; did you mean 'group_dro'?"),
+        ({"model": "resnet81"}, "there is no model 'resnet81'; did you mean 'resnet18'?"),
+        ({"method": "group_dro", "settings": {"etta": 1}}, "there is no setting of method group_dro, 'etta'; did you"),
+        ({"settings": {"eta": 1}}, "there is no setting of method erm, 'eta'; method erm has none"),
+        ({"method": "group_dro", "settings": {"eta": "fast"}}, "is 'fast'; it must be a number"),
+        ({"method": "group_dro", "settings": {"eta": -1}}, "eta of method group_dro is -1.0; it must be at least 0"),
+        ({"options": {"batchsize": 3}}, "there is no setting of training, 'batchsize'; did you mean 'batch_size'?"),
+        ({"options": {"batch_size": 1000}}, "has 360 rows, fewer than a batch of 1000; take a smaller batch_size"),
+        ({"options": {"optimiser": "adamw2"}}, "did you mean 'adamw'?"),
+        ({"device": "tpu"}, "there is no device 'tpu'; take auto, cpu or cuda"),
+        ({"graphs": "on", "device": "cpu"}, "graphs are for GPUs"),
+        ({"splits": ("training", "val")}, "there is no split 'training'; did you mean 'train'?"),
+        ({"group_by": "colour"}, "there is no column to group by 'colour'"),
+        ({"stream": True}, "a stream has no epochs; say how many steps"),
+        ({"stream": True, "method": "group_dro", "options": {"steps": 5}}, "samples rows by group or environment"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_one_sentence(built, how, sentence):
+    data = world() if how.get("stream") else built
+    with pytest.raises(SpurgenError, match=r"(?s).*") as raised:
+        train(data, **({"model": "tiny"} | how))
+    assert sentence in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_data_without_groups_environments_or_classes_is_refused(built, tmp_path):
+    plain = no_channels(tmp_path / "plain")
+    with pytest.raises(SpurgenError, match=r"group_dro needs group attributes, and this data has none"):
+        train(plain, "group_dro", "tiny", options=FAST)
+    train(plain, "group_dro", "tiny", options={"steps": 2, "batch_size": 16}, group_by="label")
+    shares = {"mug": 1e6, "heart": 1e-6, "star": 1e-6}
+    build(world(class_shares=shares, sampling="iid"), tmp_path / "one", rows=200)
+    with pytest.raises(SpurgenError, match="all training rows of small/v1 are of one class"):
+        train(tmp_path / "one", model="tiny", options=FAST)
+    with pytest.raises(DataError, match="holds no"):
+        load_run(tmp_path / "plain")
+
+
+def test_files_that_lie_are_not_run(built, tmp_path):
+    train(built, model="tiny", out=tmp_path / "run", options={"steps": 2, "batch_size": 32})
+    (tmp_path / "run/weights.safetensors").write_bytes(b"\x80\x04\x95 a pickle")
+    with pytest.raises(DataError, match="cannot be read as safetensors"):
+        load_run(tmp_path / "run")
+    (tmp_path / "run/run.json").write_text("[]")
+    with pytest.raises(DataError, match="another version of SpurGen, or of something else"):
+        load_run(tmp_path / "run")
