@@ -46,10 +46,10 @@ def test_one_row_or_one_environment_in_a_batch_is_no_nan():
 
 
 def test_weight_rises_once():
-    irm = learner("irm", {"anneal_steps": 3})
+    irm = learner("irm", {"anneal": 0.6})
     assert [irm.phase(0, s, 5) for s in range(5)] == ["before"] * 3 + ["after"] * 2
     assert [irm.restarts(0, s, 5) for s in range(5)] == [False, False, False, True, False]
-    late = learner("irm", {"anneal_steps": 5})
+    late = learner("irm", {"anneal": 1})
     assert {late.phase(0, s, 5) for s in range(5)} == {"before"} and not any(late.restarts(0, s, 5) for s in range(5))
 
 
@@ -59,7 +59,7 @@ def test_what_it_cannot_work_with_is_an_error():
     with pytest.raises(SpurgenError, match="set the batch size to 4 or more"):
         learner("irm", batch_size=3)
     with pytest.raises(SpurgenError, match="must be at least 0"):
-        learner("irm", {"anneal_steps": -1})
+        learner("irm", {"anneal": -1})
 
 
 def test_declares_what_it_needs():
@@ -74,7 +74,7 @@ def test_gradients_reach_all_of_the_network():
 
 @pytest.mark.parametrize("build", [Line, Bent])
 def test_sixty_steps_lower_the_loss(build):
-    irm = learner("irm", {"anneal_steps": 30, "weight": 10}, build=build)
+    irm = learner("irm", {"anneal": 0.5, "weight": 10}, build=build)
     before, after = descend(irm, total(irm, "after"))
     assert after < before
 

@@ -29,7 +29,7 @@ def test_an_environment_that_is_not_in_the_batch_has_no_say():
 
 
 def test_weight_rises_once():
-    vrex = learner("vrex", {"anneal_steps": 2})
+    vrex = learner("vrex", {"anneal": 0.5})
     assert [vrex.phase(0, s, 4) for s in range(4)] == ["before", "before", "after", "after"]
     assert [vrex.restarts(0, s, 4) for s in range(4)] == [False, False, True, False]
 
@@ -50,7 +50,7 @@ def test_gradients_reach_all_of_the_network():
 
 @pytest.mark.parametrize("build", [Line, Bent])
 def test_sixty_steps_lower_the_loss(build):
-    vrex = learner("vrex", {"anneal_steps": 30}, build=build)
+    vrex = learner("vrex", {"anneal": 0.5}, build=build)
     before, after = descend(vrex, total(vrex, "after"))
     assert after < before
 

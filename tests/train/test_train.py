@@ -204,6 +204,8 @@ def no_channels(path):
         ({"options": {"batchsize": 3}}, "there is no setting of training, 'batchsize'; did you mean 'batch_size'?"),
         ({"options": {"batch_size": 1000}}, "has 360 rows, fewer than a batch of 1000; take a smaller batch_size"),
         ({"options": {"optimiser": "adamw2"}}, "did you mean 'adamw'?"),
+        ({"options": {"momentum": 0.5}}, "momentum would have no effect: only the optimiser sgd has one; leave it out"),
+        ({"options": {"epochs": 3, "steps": 5}}, "epochs would have no effect: steps are given too"),
         ({"device": "tpu"}, "there is no device 'tpu'; take auto, cpu or cuda"),
         ({"graphs": "on", "device": "cpu"}, "graphs are for GPUs"),
         ({"splits": ("training", "val")}, "there is no split 'training'; did you mean 'train'?"),

@@ -60,19 +60,22 @@ class Environments(Learner):
 
 
 class Annealed(Environments):
-    """A penalty whose weight is 1 before `anneal_steps` and the setting `weight` from there on.
+    """A penalty whose weight is 1 for a share `anneal` of the steps and the setting `weight` from there on.
 
-    The loss jumps at that step, so the optimiser's averages, which are of another loss, are forgotten there. With
-    `anneal_steps` beyond the last step the weight stays 1.
+    The loss jumps at that step, so the optimiser's averages, which are of another loss, are forgotten there. A share
+    rather than a number of steps, so that the weight rises in short runs too: 0.1 is the usual 500 of 5,000 steps.
     """
 
     def phase(self, stage: int, step: int, steps: int) -> str:
         """Which weight the penalty has."""
-        return "before" if step < self.settings.anneal_steps else "after"
+        return "before" if step < self._rise(steps) else "after"
 
     def restarts(self, stage: int, step: int, steps: int) -> bool:
         """At the annealing step and at no other."""
-        return bool(step == self.settings.anneal_steps)
+        return step == self._rise(steps)
+
+    def _rise(self, steps: int) -> int:
+        return round(self.settings.anneal * steps)
 
     def weight(self, phase: str) -> float:
         """The weight of the penalty."""

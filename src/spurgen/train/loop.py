@@ -138,10 +138,6 @@ class Trainer:
     def _sampler(self, how: Sampling, stage: int) -> Sampler | None:
         """None for a stream, which samples by itself."""
         if not isinstance(self.source, Stored):
-            if how != Sampling():
-                raise SpurgenError(
-                    "this method samples rows by group or environment, which a stream cannot; train on a stored dataset"
-                )
             return None
         y, group, environment = (
             t.cpu().numpy()

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from spurgen import seeds
 from spurgen.errors import DataError, SpurgenError, UnknownName, unknown
-from spurgen.learning import METHODS, Learner, Method, Model, Split, Task
+from spurgen.learning import METHODS, Learner, Method, Model, Sampling, Split, Task
 from spurgen.settings import fill
 from spurgen.store import atomic, lock
 from spurgen.train import checkpoint
@@ -79,6 +79,7 @@ def train(
         raise SpurgenError("graphs are for GPUs; leave graphs at auto, or train with --device cuda")
     world = open_world(data, kind, how, seed, stream, splits, group_by)
     check_needs(part, world)
+    check_used(options or {}, how, kind, world)
     about = {
         "format": FORMAT,
         "spurgen": __version__,
@@ -174,6 +175,20 @@ def check_needs(method: Method, world: World) -> None:
         raise SpurgenError(f"{method.name} fits on validation rows, and {world.name} has no split for them")
 
 
+def check_used(given: Mapping[str, Any], options: Options, model: Model, world: World) -> None:
+    """Refuse options that were given and would have no effect."""
+    unused = {
+        "momentum": options.optimiser != "sgd" and "only the optimiser sgd has one",
+        "epochs": options.steps > 0 and "steps are given too, and go before it",
+        "shift_px": model.modality != "image" and f"{model.name} does not read pictures alone",
+        "checks": world.val is None and f"{world.name} has no split to validate on",
+        "keep": world.val is None and f"{world.name} has no split to validate on",
+    }
+    for name, reason in unused.items():
+        if name in given and reason:
+            raise SpurgenError(f"the option {name} would have no effect: {reason}; leave it out")
+
+
 def _trained(
     about: dict[str, Any],
     method: Method,
@@ -188,6 +203,10 @@ def _trained(
 ) -> Run:
     encoder = Encoder.of(kind, world.texts())
     learner = build_learner(about, method, kind, settings, encoder, world.size_px, device)
+    if world.endless and any(learner.sampling(stage) != Sampling() for stage in range(len(learner.stages()))):
+        raise SpurgenError(
+            f"{method.name} samples rows by group or environment, which a stream cannot; train on a dataset"
+        )
     source = world.source(encoder, device)
     resident = getattr(source, "resident", True)
     trainer = Trainer(
@@ -203,6 +222,7 @@ def _trained(
         rate=about["options"]["learning_rate"],
     )
     outcome = trainer.run(about)
+    about |= {"state": "complete", "steps": outcome.place.taken, "seconds": round(outcome.place.seconds, 3)}
     return Run(directory, about, learner, encoder, outcome)
 
 
@@ -290,10 +310,7 @@ def _keep(run: Run) -> None:
     if run.encoder.vocabulary is not None:
         words = {"tokens": run.encoder.tokens, "vocabulary": run.encoder.vocabulary.to_json()}
         atomic.write(run.directory / WORDS, _json(words))
-    place = run.outcome.place
-    done = run.about | {"state": "complete", "steps": place.taken, "seconds": round(place.seconds, 3)}
-    atomic.write(run.directory / ABOUT, _json(done))
-    run.about.update(done)
+    atomic.write(run.directory / ABOUT, _json(run.about))
     tensors = {name: value.detach().cpu().clone().contiguous() for name, value in run.learner.state_dict().items()}
     atomic.write(run.directory / WEIGHTS, save(tensors, {"key": run.about["key"]}))
     (run.directory / CHECKPOINT).unlink(missing_ok=True)
