@@ -105,6 +105,7 @@ def described(kind: type[Any]) -> list[dict[str, Any]]:
             "name": f.name,
             "default": None if f.default is MISSING else f.default,
             "search": None if f.metadata.get("search") is None else str(f.metadata["search"]),
+            "choices": list(f.metadata.get("choices", ())),
             "about": f.metadata.get("about", ""),
         }
         for f in fields(kind)

@@ -6,19 +6,11 @@ import sys
 
 import pytest
 from PIL import Image
-from tests.worlds import small
 
 from spurgen.cli import VERBS, main
 from spurgen.spec import World
-
-
-def run(capsys, *words):
-    """Exit code, standard output and standard error of one call."""
-    with pytest.raises(SystemExit) as end:
-        main([str(w) for w in words])
-    out, err = capsys.readouterr()
-    assert "Traceback" not in err
-    return end.value.code or 0, out, err
+from tests.cli.calls import run
+from tests.worlds import small
 
 
 def width_px(path):

@@ -79,6 +79,14 @@ def methods() -> Listing:
     ]
 
 
+def options() -> Listing:
+    """How a run is trained, whatever the method."""
+    from spurgen.settings import described
+    from spurgen.train.options import Options
+
+    return described(Options)
+
+
 def models() -> Listing:
     """Architectures."""
     from spurgen.learning import MODELS
@@ -116,6 +124,7 @@ LISTS: dict[str, Callable[[], Listing]] = {
     "modalities": modalities,
     "exports": exports,
     "methods": methods,
+    "options": options,
     "models": models,
     "metrics": metrics,
 }
@@ -125,26 +134,45 @@ LISTS: dict[str, Callable[[], Listing]] = {
 @click.argument("what", metavar="|".join(LISTS))
 @json_option
 def command(what: str, as_json: bool) -> None:
-    """Show what there is: presets, classes, channels, couplings, modalities, exports, methods, models or metrics."""
+    """Show what there is: presets, classes, channels, couplings, modalities, exports; methods with their settings,
+    options of training, models, metrics.
+    """
     if what not in LISTS:
         raise click.UsageError(unknown("list", what, LISTS))
     found = LISTS[what]()
     if as_json:
         print_json(found)
         return
+    if what in SAID:
+        for row in found:
+            SAID[what](row)
+        return
     columns = list(found[0]) if found else ["name"]
     print_table("", columns, [[_cell(row[c]) for c in columns] for row in found], right=("rows", "classes", "version"))
 
 
+def _card(row: dict[str, Any]) -> None:
+    """A method in a few lines: too much for a table."""
+    click.echo(f"{click.style(row['name'], bold=True)}   needs {row['needs']}")
+    click.echo(f"    {row['about']}")
+    for setting in row["settings"]:
+        click.echo("    ", nl=False)
+        _setting(setting)
+    click.echo(f"    {row['paper']}\n")
+
+
+def _setting(setting: dict[str, Any]) -> None:
+    """A setting's name and default, what else it may be, where a search looks, and what it is."""
+    others = [choice for choice in setting["choices"] if choice != setting["default"]]
+    choices = f" (or {', '.join(others)})" if others else ""
+    search = f", searched in {setting['search']}" if setting["search"] else ""
+    click.echo(f"{setting['name']} = {setting['default']}{choices}{search}: {setting['about']}")
+
+
+SAID = {"methods": _card, "options": _setting}  # what is too much for a table
+
+
 def _cell(value: Any) -> str:
-    if isinstance(value, list) and value and isinstance(value[0], dict):
-        return "\n".join(_setting(setting) for setting in value)
     if isinstance(value, list):
         return ", ".join(map(str, value))
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def _setting(setting: dict[str, Any]) -> str:
-    """A setting's name and default, and where a search looks."""
-    search = f" from {setting['search']}" if setting["search"] else ""
-    return f"{setting['name']} = {setting['default']}{search}"

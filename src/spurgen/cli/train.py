@@ -21,8 +21,20 @@ if TYPE_CHECKING:
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of weights and of the order of rows."
 )
-@click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="A setting of the method (repeatable).")
-@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of training (repeatable).")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A setting of the method (`spurgen list methods`; repeatable).",
+)
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An option of training (`spurgen list options`; repeatable).",
+)
 @click.option("--epochs", type=float, help="Short for --option epochs=N.")
 @click.option("--steps", type=click.IntRange(1), help="Short for --option steps=N.")
 @click.option("--batch-size", type=click.IntRange(1), help="Short for --option batch_size=N.")

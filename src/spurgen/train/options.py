@@ -16,7 +16,7 @@ from spurgen.settings import Even, OneOf, Power, setting
 class Options:
     """Options of the trainer."""
 
-    epochs: float = setting(10.0, "passes over the training rows; `steps` goes before it", least=1e-6, most=1e6)
+    epochs: float = setting(10.0, "passes over the training rows, unless steps are given", least=1e-6, most=1e6)
     steps: int = setting(0, "steps of descent; 0: as many as the epochs make", least=0, most=10**9)
     batch_size: int = setting(64, "rows in a batch", OneOf((32, 64, 128)), least=1, most=65536)
     optimiser: str = setting("adamw", "what turns gradients into steps", choices=("adamw", "sgd"))
