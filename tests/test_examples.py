@@ -1,6 +1,7 @@
 """The example files of the docs work as the pages say."""
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
 
 def module(name):
     spec = importlib.util.spec_from_file_location(f"example_{name}", EXAMPLES / f"{name}.py")
-    loaded = importlib.util.module_from_spec(spec)
+    loaded = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(loaded)
     return loaded
 
@@ -71,6 +72,26 @@ def test_a_channel_without_code():
     rows = sample(spec).slice(0, 8)
     drawn = draw(intervene.every_value(rows, spec, "lean"), spec, "image").reshape(8, 2, -1)
     assert (drawn[:, 0] != drawn[:, 1]).any(1).all()
+
+
+def test_a_method_in_one_file(tmp_path):
+    from spurgen.learning import METHODS
+    from spurgen.store.writer import build
+    from spurgen.train import train
+
+    METHODS.add("smoothing", module("smoothing").METHOD)
+    try:
+        build(World.from_dict(small(modalities=["image", "caption"])), tmp_path / "d")
+        how = {"model": "bag_of_words", "options": {"batch_size": 32, "epochs": 8, "learning_rate": 0.02}}
+        losses = {
+            share: train(tmp_path / "d", "smoothing", settings={"share": share}, **how).outcome.records[-1, 0]
+            for share in (0.0, 0.3)
+        }
+    finally:
+        del METHODS._loaded()["smoothing"]
+    assert losses[0.0] < 0.1
+    # the least that is possible with 0.3 of the label spread over three classes: the entropy of (0.8, 0.1, 0.1)
+    assert losses[0.3] > 0.639
 
 
 def test_built_in_names_are_kept():
