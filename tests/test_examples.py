@@ -82,7 +82,7 @@ def test_a_method_in_one_file(tmp_path):
     METHODS.add("smoothing", module("smoothing").METHOD)
     try:
         build(World.from_dict(small(modalities=["image", "caption"])), tmp_path / "d")
-        how = {"model": "bag_of_words", "options": {"batch_size": 32, "epochs": 8, "learning_rate": 0.02}}
+        how = {"model": "bag_of_words", "options": {"batch_size": 32, "epochs": 20, "learning_rate": 0.02}}
         losses = {
             share: train(tmp_path / "d", "smoothing", settings={"share": share}, **how).outcome.records[-1, 0]
             for share in (0.0, 0.3)
