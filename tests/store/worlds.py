@@ -6,10 +6,12 @@ from pathlib import Path
 
 import spurgen.render
 from spurgen.spec import World
+from spurgen.spec.known import MODALITIES
 
 _PARTS = str(Path(__file__).parent / "parts")
 if _PARTS not in spurgen.render.__path__:
     spurgen.render.__path__.append(_PARTS)
+    MODALITIES._modules.cache_clear()
 
 TOML = """
 id = "store-test/v1"

@@ -80,7 +80,7 @@ def _edited(
     if as_json:
         print_json({"directory": str(done.directory), "rows": done.rows, "files": done.files, "bytes": done.bytes})
     elif not quiet:
-        click.echo(f"{out}: {done.rows:,} rows in {done.files - 2} files, {size_in_words(done.bytes)}")
+        click.echo(f"{out}: {done.rows:,} rows in {done.files - 1} files, {size_in_words(done.bytes)}")
         click.echo(f"next: run a model on them, then: spurgen evaluate --predictions FILE --on {where} --split {split}")
 
 

@@ -161,7 +161,8 @@ def _worst(scores: Scores, table: pa.Table, spec: World, channel: str, weight: f
     for y, attribute, g in zip(label, codes, groups.codes.tolist(), strict=True):
         beliefs = [(1 - weight) * _belief(spec, channel, k, attribute) + (weight if k == y else 0.0) for k in classes]
         right[g] += beliefs.index(max(beliefs)) == y
-    counting = groups.counts >= min(LEAST_ROWS, int(groups.counts.max()))
+    large = groups.counts >= LEAST_ROWS
+    counting = large if large.any() else groups.counts > 0
     return float((right[counting] / groups.counts[counting]).min()), scores["metrics"]["worst_group_accuracy"]
 
 

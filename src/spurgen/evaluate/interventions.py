@@ -82,12 +82,13 @@ def edited(table: pa.Table, spec: World, name: str) -> pa.Table:
         return intervene.shuffle(table, spec, rest[0], seed=SEED, draw=_number(name, rest[1]))
     if kind == "fix" and len(rest) == 2:
         return intervene.fix(table, spec, rest[0], rest[1])
-    raise UnknownName(unknown("intervention", name, names(spec, Plan(1, constants=True))))
+    known = {name for exact in (False, True) for name in names(spec, Plan(1, exact, constants=True))}
+    raise UnknownName(unknown("intervention", name, known))
 
 
 def _number(name: str, word: str) -> int:
-    if not word.isascii() or not word.isdigit() or len(word) > 9:
-        raise SpurgenError(f"the intervention {name!r} ends in {word!r}; it must be the number of a draw")
+    if not word.isascii() or not word.isdigit() or len(word) > 9 or word != str(int(word)):
+        raise SpurgenError(f"the intervention {name!r} ends in {word!r}; it must be a plain number, counted from 0")
     return int(word)
 
 

@@ -1,11 +1,13 @@
 """The contract between a model and its scores: a table with row_id, intervention, and a probability for every class.
 
-Probabilities stand in one list column `probabilities`, or in a column `p_<class>` each; `logits` and `logit_<class>`
-are scores before the softmax. A file without a column `intervention` speaks of the rows as they are.
+Probabilities stand in one list column `probabilities` (in CSV as "[0.2, 0.8]"), or in a column `p_<class>` each;
+`logits` and `logit_<class>` are scores before the softmax. A file without a column `intervention` speaks of the rows as
+they are.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spurgen.errors import DataError, nearest
+from spurgen.errors import DataError, SpurgenError, nearest
 from spurgen.evaluate.interventions import NONE
 from spurgen.store import atomic
 
@@ -38,21 +40,13 @@ def read(
     table = _table(Path(path))
     if "row_id" not in table.column_names:
         raise DataError(f"{path} has no column 'row_id'; it has {_listed(table.column_names)}")
-    values = _values(table, classes, str(path))
     ids = _ids(table, str(path))
-    edits = (
-        np.asarray(table["intervention"].to_pylist(), object)
-        if "intervention" in table.column_names
-        else np.full(len(ids), NONE, object)
-    )
-    empty = np.array([edit in (None, "") for edit in edits], bool)
-    edits[empty] = NONE
-    if NONE not in edits:
-        raise DataError(f"{path} has no predictions for the rows as they are (intervention {NONE!r})")
+    edits = _edits(table, str(path))
+    values = _values(table, classes, str(path))
     found: dict[str, Probabilities] = {}
     for name in [NONE, *(edit for edit in dict.fromkeys(edits.tolist()) if edit != NONE)]:
         mine = edits == name
-        needed = np.ones(len(row_ids), bool) if name == NONE or changed is None else changed(name)
+        needed = np.ones(len(row_ids), bool) if name == NONE or changed is None else _asked(changed, name, str(path))
         given = _places(ids[mine], row_ids, needed, name, str(path))
         found[name] = np.empty((len(row_ids), len(classes))) if name == NONE else found[NONE].copy()
         found[name][given] = values[mine]
@@ -60,12 +54,15 @@ def read(
 
 
 def write(path: Path, row_ids: NDArray[np.uint64], found: Mapping[str, Probabilities], classes: Sequence[str]) -> None:
-    """The same as a Parquet file, each intervention after the other; probabilities in float32."""
+    """The same as a Parquet file, each intervention after the other.
+
+    In float64: what float32 takes for 0 would cost 708 nats where the model said e^-110.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     n, edits = len(row_ids), list(found)
-    flat = np.concatenate([found[name] for name in edits]).astype(np.float32)
+    flat = np.concatenate([found[name] for name in edits])
     table = pa.table(
         {
             "row_id": pa.array(np.tile(row_ids, len(edits))),
@@ -94,13 +91,21 @@ def _table(path: Path) -> pa.Table:
     import pyarrow.parquet as pq
 
     with atomic.looked_at(path):
+        if path.is_dir():
+            raise DataError(f"{path} is a directory; give a CSV or Parquet file of predictions")
         if not path.is_file():
             raise DataError(f"there is no file {path}")
+    is_csv = path.suffix.lower() == ".csv"
     try:
-        return csv.read_csv(path) if path.suffix.lower() == ".csv" else pq.read_table(path)
-    except (OSError, pa.ArrowException) as error:
-        kind = "CSV" if path.suffix.lower() == ".csv" else "Parquet (a CSV file must be called .csv)"
+        table = csv.read_csv(path) if is_csv else pq.read_table(path)
+        names = table.column_names
+    except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+        kind = "CSV" if is_csv else "Parquet (a CSV file must be called .csv)"
         raise DataError(f"{path} cannot be read as {kind}: {str(error).splitlines()[0]}") from error
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise DataError(f"{path} has two columns {twice!r}; keep one of them")
+    return table
 
 
 def _values(table: pa.Table, classes: Sequence[str], path: str) -> Probabilities:
@@ -121,15 +126,23 @@ def _values(table: pa.Table, classes: Sequence[str], path: str) -> Probabilities
 
 
 def _from_lists(column: Any, classes: Sequence[str], name: str, path: str) -> Probabilities:
-    rows = column.to_pylist()
+    rows = [_parsed(row) for row in column.to_pylist()]
     wrong = next((i for i, row in enumerate(rows) if not isinstance(row, list) or len(row) != len(classes)), None)
     if wrong is not None:
         held = f"{len(rows[wrong])} numbers" if isinstance(rows[wrong], list) else "no list"
         raise DataError(
-            f"{path}: {name} of line {wrong + 1} holds {held}; there must be {len(classes)}, one per class, "
+            f"{path}: {name} of entry {wrong + 1} holds {held}; there must be {len(classes)}, one per class, "
             f"in the order {', '.join(classes)}"
         )
-    return np.array([[np.nan if v is None else v for v in row] for row in rows], np.float64).reshape(-1, len(classes))
+    return _numbers(rows, name, path, (len(classes),))
+
+
+def _parsed(row: Any) -> Any:
+    """A list that was written as text, as CSV files must."""
+    try:
+        return json.loads(row) if isinstance(row, str) else row
+    except ValueError:
+        return row
 
 
 def _from_columns(table: pa.Table, classes: Sequence[str], prefix: str, path: str) -> Probabilities:
@@ -143,21 +156,48 @@ def _from_columns(table: pa.Table, classes: Sequence[str], prefix: str, path: st
             raise DataError(
                 f"{path}: the column {name!r} is of no class" + (f"; meant {prefix + close!r}?" if close else "")
             )
-    columns = []
-    for name in classes:
-        try:
-            columns.append(np.array(table[prefix + name].to_pylist(), np.float64))
-        except (TypeError, ValueError):
-            raise DataError(f"{path}: the column {prefix + name!r} holds something that is no number") from None
-    return np.stack(columns, 1)
+    return np.stack([_numbers(table[prefix + name].to_pylist(), prefix + name, path) for name in classes], 1)
+
+
+def _numbers(cells: list[Any], name: str, path: str, shape: tuple[int, ...] = ()) -> NDArray[np.float64]:
+    """Cells, or lists of `shape`, as numbers; what is empty as NaN."""
+    try:
+        found = np.array(cells, np.float64) if cells else np.empty((0, *shape))
+    except (TypeError, ValueError):
+        found = np.empty(())
+    if found.shape != (len(cells), *shape):
+        raise DataError(f"{path}: the column {name!r} holds something that is no number")
+    return found
+
+
+def _edits(table: pa.Table, path: str) -> NDArray[np.object_]:
+    """The name of each entry's intervention; an empty one is none."""
+    if "intervention" not in table.column_names:
+        return np.full(table.num_rows, NONE, object)
+    edits = np.array([name or NONE for name in table["intervention"].to_pylist()], object)
+    odd = next((name for name in edits.tolist() if not isinstance(name, str)), None)
+    if odd is not None:
+        raise DataError(f"{path}: an intervention is {odd!r}; interventions are names, such as 'align' or {NONE!r}")
+    if NONE not in edits:
+        raise DataError(
+            f"{path} has no predictions for the rows as they are; add them, with intervention {NONE!r} or an empty one"
+        )
+    return edits
+
+
+def _asked(changed: Callable[[str], NDArray[np.bool_]], name: str, path: str) -> NDArray[np.bool_]:
+    """Which rows an intervention changes; names of interventions come from the file, and may be unknown."""
+    try:
+        return changed(name)
+    except SpurgenError as error:
+        raise DataError(f"{path}: {error}") from None
 
 
 def _ids(table: pa.Table, path: str) -> NDArray[np.uint64]:
-    column = table["row_id"]
-    numbers = column.to_pylist()
-    bad = next((i for i, n in enumerate(numbers) if not isinstance(n, int) or n < 0), None)
+    numbers = table["row_id"].to_pylist()
+    bad = next((i for i, n in enumerate(numbers) if type(n) is not int or n < 0), None)
     if bad is not None:
-        raise DataError(f"{path}: row_id of line {bad + 1} is {numbers[bad]!r}; row ids are whole numbers, 0 or more")
+        raise DataError(f"{path}: row_id of entry {bad + 1} is {numbers[bad]!r}; row ids are whole numbers, 0 or more")
     return np.array(numbers, np.uint64)
 
 
@@ -165,7 +205,10 @@ def _finite(values: Probabilities, table: pa.Table, path: str) -> None:
     bad = np.flatnonzero(~np.isfinite(values).all(1))
     if bad.size:
         row = table["row_id"][int(bad[0])].as_py()
-        raise DataError(f"{path}: {_count(bad.size)} with a number that is NaN or infinite, the first of row {row}")
+        raise DataError(
+            f"{path}: {_count(bad.size)} with a number that is missing, NaN or infinite, the first of row {row}; "
+            "every class needs a finite number"
+        )
 
 
 def _summing_to_one(values: Probabilities, table: pa.Table, path: str) -> Probabilities:
@@ -190,13 +233,20 @@ def _places(
     ranked = np.sort(ids)
     twice = np.flatnonzero(ranked[1:] == ranked[:-1])
     if twice.size:
-        raise DataError(f"{where}: row {ranked[twice[0]]} stands there twice ({_count(twice.size)} too many)")
+        raise DataError(
+            f"{where}: row {ranked[twice[0]]} stands there twice ({_count(twice.size)} too many); keep one of each"
+        )
     strange = np.setdiff1d(ids, row_ids)
     if strange.size:
-        raise DataError(f"{where}: row {strange[0]} is not in the split ({_count(strange.size)} that are not)")
+        raise DataError(
+            f"{where}: row {strange[0]} is not in the split ({_count(strange.size)} like it); leave such rows out"
+        )
     missing = np.setdiff1d(row_ids[needed], ids)
     if missing.size:
-        raise DataError(f"{where}: row {missing[0]} is missing ({_count(missing.size)} of {int(needed.sum())})")
+        raise DataError(
+            f"{where}: row {missing[0]} is missing ({missing.size:,} of {_count(int(needed.sum()))}); "
+            f"predict every row of the split{'' if name == NONE else ' that the intervention changes'}"
+        )
     order = np.argsort(row_ids, kind="stable")
     return order[np.searchsorted(row_ids[order], ids)]
 

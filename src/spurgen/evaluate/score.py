@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spurgen.evaluate.interventions import NONE, cannot_conflict, changed_by, shown
+from spurgen.evaluate.interventions import NONE, cannot_conflict, rows_with, shown
 from spurgen.evaluate.predictions import Probabilities
 from spurgen.load import columns
 from spurgen.load.groups import group
@@ -48,9 +48,12 @@ def score(
     label = columns.target(table, spec, "label").values
     groups = group(table, spec, group_by)
     of_groups = group_accuracy(plain, label, groups.codes, groups.names)
-    sizes = group(train_table, spec, group_by).sizes if train_table is not None else groups.sizes
+    sizes = group(train_table, spec, group_by).sizes if train_table is not None else {}
     worst = worst_of(of_groups)
-    weighted = weighted_by(of_groups, sizes)
+    shared = any(sizes.get(g.name) for g in of_groups if g.n)
+    left_out = {} if shared else {"weighted_accuracy": "no group has rows both here and in training"}
+    if len(set(label.tolist())) < 2:
+        left_out["auroc"] = "all rows are of one class"
     return {
         "rows": len(label),
         "classes": list(spec.classes),
@@ -58,7 +61,7 @@ def score(
             "accuracy": accuracy(plain, label),
             "balanced_accuracy": balanced_accuracy(plain, label),
             "worst_group_accuracy": worst.value,
-            "weighted_accuracy": weighted.value,
+            "weighted_accuracy": weighted_by(of_groups, sizes).value if shared else math.nan,
             "cross_entropy": cross_entropy(plain, label),
             "calibration_error": calibration_error(plain, label),
             "auroc": auroc(plain, label),
@@ -67,7 +70,7 @@ def score(
         "group_by": list(groups.keys),
         "groups": [_of_group(g, sizes) for g in of_groups],
         "confusion_matrix": confusion_matrix(plain, label).tolist(),
-        **_counterfactual(found, table, spec, label),
+        **_counterfactual(found, table, spec, label, left_out),
     }
 
 
@@ -75,21 +78,23 @@ def _of_group(found: GroupScore, sizes: Mapping[str, int]) -> dict[str, Any]:
     return {**found._asdict(), "train_rows": int(sizes.get(found.name, 0))}
 
 
-def _counterfactual(found: Mapping[str, Probabilities], table: pa.Table, spec: World, label: Any) -> Scores:
+def _counterfactual(
+    found: Mapping[str, Probabilities], table: pa.Table, spec: World, label: Any, left_out: dict[str, str]
+) -> Scores:
     """SSS of each channel and IG, from the predictions for edited rows."""
     rows = np.arange(len(label))
     before = found[NONE][rows, label]
     first = shown(table, spec)
     sensitivity: Scores = {}
-    left_out: dict[str, str] = {}
     for at, channel in enumerate(spec.channels):
         exact = [f"fix/{channel}/{value}" for value in spec.values(channel)]
         drawn = exact if all(n in found for n in exact) else _draws(found, f"shuffle/{channel}")
         if not drawn:
-            left_out[f"sss {channel}"] = f"no predictions of shuffle/{channel}/0"
+            left_out[f"sss {channel}"] = f"no predictions of shuffle/{channel}/0, nor of fix/{channel} for every value"
             continue
         after = np.stack([found[name][rows, label] for name in drawn])
-        sensitivity[channel] = sss(before, after, np.stack([changed_by(table, spec, n) for n in drawn]))._asdict()
+        changed = np.stack([moved for _, _, moved in rows_with(table, spec, drawn)])
+        sensitivity[channel] = sss(before, after, changed)._asdict()
         sensitivity[channel] |= {"exact": drawn is exact, "attributes": len(spec.values(channel))}
         sensitivity[channel]["aligned_share"] = float((first[:, at] == np.array(spec.aligned(channel))[label]).mean())
     return {"sss": sensitivity, "ig": _gaps(found, label, spec, left_out), "left_out": left_out}
@@ -106,7 +111,7 @@ def _gaps(found: Mapping[str, Probabilities], label: Any, spec: World, left_out:
     uncontrolled = np.stack([row_losses(found[name], label) for name in free])
     gaps = {}
     fixed = {"conflicting": _draws(found, "conflict"), "aligned": ["align"] if "align" in found else []}
-    fixed |= {name: [name] for name in found if name.startswith("constant/")}
+    fixed |= {name: [name] for name in _draws(found, "constant")}
     for name, edits in fixed.items():
         if edits:
             controlled = np.stack([row_losses(found[edit], label) for edit in edits])
@@ -120,8 +125,8 @@ def _gaps(found: Mapping[str, Probabilities], label: Any, spec: World, left_out:
 
 
 def _draws(found: Mapping[str, Probabilities], kind: str) -> list[str]:
-    """The names of all draws of one kind of edit."""
-    return [name for name in found if name.startswith(f"{kind}/")]
+    """The names of all draws of one kind of edit, in the same order whatever that of the predictions."""
+    return sorted((n for n in found if n.startswith(f"{kind}/")), key=lambda name: int(name.rpartition("/")[2]))
 
 
 def as_row(scores: Scores, about: Mapping[str, Any]) -> dict[str, Any]:

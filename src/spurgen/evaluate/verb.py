@@ -13,6 +13,7 @@ from spurgen.errors import DataError, SpurgenError, UnknownName, unknown
 from spurgen.evaluate import predictions as files
 from spurgen.evaluate.interventions import Plan, changed_by, names
 from spurgen.evaluate.score import Scores, as_row, plain, score
+from spurgen.load.groups import group
 from spurgen.spec.world import size_px
 from spurgen.store import atomic
 
@@ -52,7 +53,12 @@ def evaluate(
     dataset = reader.open(on) if isinstance(on, str | Path) else on
     if split not in dataset.splits:
         raise UnknownName(unknown("split", split, dataset.splits) + f" in {dataset.directory}")
+    if out is not None:
+        with atomic.looked_at(Path(out)):
+            if Path(out).exists() and not Path(out).is_dir():
+                raise DataError(f"{out} is a file; choose a directory for the results")
     table, spec = dataset.table(split), dataset.spec
+    group(table, spec, group_by)  # what cannot be grouped is refused before anything is predicted
     about: dict[str, Any] = {"data": spec.id, "data_digest": dataset.digest, "split": split}
     if predictions is not None:
         ids = table["row_id"].to_numpy().astype(np.uint64)
@@ -83,16 +89,16 @@ def _predicted(run: Any, dataset: Dataset, split: str, plan: Plan, device: str, 
     told = list(opened.about["task"]["classes"])
     if told != list(dataset.spec.classes):
         raise DataError(
-            f"the run knows the classes {', '.join(told[:6])}, and {dataset.spec.id} has "
-            f"{', '.join(dataset.spec.classes[:6])}; evaluate on a dataset of the same classes in the same order"
+            f"the run knows the classes {', '.join(told)}, and {dataset.spec.id} has "
+            f"{', '.join(dataset.spec.classes)}; evaluate on a dataset of the same classes in the same order"
         )
+    rows = open_rows(dataset, split, opened.encoder.modality, target="label")
     size = size_px(dataset.spec)
     if "image" in opened.encoder.modalities and size != opened.about["size_px"]:
         raise DataError(
             f"the run was trained on pictures of {opened.about['size_px']} px, and those of {dataset.spec.id} have "
-            f"{size}; evaluate on a dataset of the same size"
+            f"{size} px; evaluate on a dataset of the same size"
         )
-    rows = open_rows(dataset, split, opened.encoder.modality, target="label")
     return opened, predict(opened, rows, names(dataset.spec, plan), progress)
 
 

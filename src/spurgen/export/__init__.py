@@ -93,20 +93,22 @@ def deliver(
             raise DataError(f"{workshop} is a link, and SpurGen made none; remove it and export again")
     try:
         with lock.held(workshop):
-            files, size = _replace(dataset, form, target, workshop / "whole", tick, force)
+            files, size = _replace(dataset, form, target, workshop / "whole", rows, tick, force)
     finally:
         with contextlib.suppress(OSError):
             workshop.rmdir()  # stays where another export is at work in it
     return Summary(target, form.name, rows, files, size)
 
 
-def _replace(dataset: Dataset, form: Format, target: Path, whole: Path, tick: Tick, force: bool) -> tuple[int, int]:
+def _replace(
+    dataset: Dataset, form: Format, target: Path, whole: Path, rows: int, tick: Tick, force: bool
+) -> tuple[int, int]:
     """Write everything beside the target and rename it in one step; gives the number of files and bytes."""
     try:
         shutil.rmtree(whole, ignore_errors=True)  # left by an export that was killed
         whole.mkdir()
         form.write(dataset, whole, tick)
-        size = _seal(dataset, form.name, whole)
+        size = _seal(dataset, form.name, rows, whole)
         _refuse_occupied(target, force)  # somebody may have come in the meantime
         if (target / MARKER).is_file():
             shutil.rmtree(target)
@@ -122,7 +124,7 @@ def _replace(dataset: Dataset, form: Format, target: Path, whole: Path, tick: Ti
     return size
 
 
-def _seal(dataset: Dataset, to: str, whole: Path) -> tuple[int, int]:
+def _seal(dataset: Dataset, to: str, rows: int, whole: Path) -> tuple[int, int]:
     """Write the marker that tells an export from a directory of somebody's own; gives the number of files and bytes."""
     files = [p.stat().st_size for p in whole.rglob("*") if p.is_file()]
     about = {
@@ -130,7 +132,7 @@ def _seal(dataset: Dataset, to: str, whole: Path) -> tuple[int, int]:
         "source": dataset.manifest.spec_id,
         "seed": dataset.seed,
         "digest": dataset.digest,
-        "rows": len(dataset),
+        "rows": rows,
         "holds": sorted(_below(whole)),
     }
     (whole / MARKER).write_text(json.dumps(about, indent=1) + "\n", "utf-8")
