@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from spurgen.version import __version__
 
 if TYPE_CHECKING:
+    from spurgen.evaluate import evaluate
     from spurgen.export import export
     from spurgen.latents import intervene
     from spurgen.latents.audit import audit
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from spurgen.store.reader import open
     from spurgen.store.verify import verify
     from spurgen.store.writer import build
+    from spurgen.train import train
 
 _VERBS = {
     "load_spec": ("spurgen.spec", "load"),
@@ -41,6 +43,8 @@ _VERBS = {
     "open": ("spurgen.store.reader", "open"),
     "verify": ("spurgen.store.verify", "verify"),
     "export": ("spurgen.export", None),
+    "train": ("spurgen.train", None),
+    "evaluate": ("spurgen.evaluate", None),
 }
 
 __all__ = [
@@ -49,12 +53,14 @@ __all__ = [
     "__version__",
     "audit",
     "build",
+    "evaluate",
     "export",
     "intervene",
     "load_spec",
     "open",
     "render",
     "sample",
+    "train",
     "verify",
 ]
 

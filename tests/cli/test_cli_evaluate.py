@@ -51,7 +51,7 @@ SCORES = {
         "n": "int",
         "low": "float",
         "high": "float",
-        "left_out": [],
+        "too_small": [],
         "all_small": "bool",
     },
     "group_by": ["str"],

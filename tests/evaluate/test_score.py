@@ -144,10 +144,10 @@ def test_groups_under_ten_rows_neither_win_nor_vanish():
     found = {NONE: np.eye(2)[[0] * 11 + [1] + [1] * 9]}  # aligned: 11 of 12; not: 0 of 9
     worst = score(found, rows, spec)["worst_group"]
     assert (worst["group"], worst["value"], worst["all_small"]) == ("hue:aligned", 11 / 12, False)
-    assert worst["left_out"] == ("hue:not",)
+    assert worst["too_small"] == ("hue:not",)
     # with fewer than ten everywhere, all that have rows are considered
     few = score({NONE: found[NONE][[0, *range(12, 21)][:9]]}, rows.take([0, *range(12, 20)]), spec)["worst_group"]
-    assert (few["group"], few["value"], few["all_small"], few["left_out"]) == ("hue:not", 0.0, True, ())
+    assert (few["group"], few["value"], few["all_small"], few["too_small"]) == ("hue:not", 0.0, True, ())
 
 
 def test_other_groups_can_be_asked_for():

@@ -101,8 +101,11 @@ def test_predictions_are_what_the_network_says_of_every_edited_row(trained, data
 
 def test_results_go_into_the_run_unless_said_otherwise(trained, built, dataset, tmp_path):
     scores = evaluate(load_run(trained), built, split="val", plan=Plan(1))
-    where = trained / "evaluate" / f"small-v1-val-{dataset.digest[:8]}"
+    where = trained / "evaluate" / f"small-v1-val-{dataset.digest[:8]}-1-draws"
     assert scores["directory"] == str(where) and (where / "results.json").is_file() and scores["split"] == "val"
+    kept = (where / "results.json").read_bytes()
+    again = evaluate(trained, built, split="val", plan=Plan(1), group_by=["label", "hue:aligned"])
+    assert again["directory"] == f"{where}-by-label-hue-aligned" and (where / "results.json").read_bytes() == kept
     unkept = train(built, model="tiny", options={"steps": 2, "batch_size": 32})
     assert "directory" not in evaluate(unkept, dataset, plan=Plan(1))
 
@@ -133,14 +136,15 @@ def test_worlds_without_channels_and_small_ones_are_scored(trained, tmp_path):
     assert scores["left_out"] == {"ig": "small/v1 has no channels"} and scores["sss"] == {}
     few = other(tmp_path, splits__test__share=0.1, splits__train__share=0.9)
     scores = evaluate(trained, few, plan=Plan(1), out=tmp_path / "few")
-    assert scores["rows"] == 6 and scores["worst_group"]["all_small"] and scores["worst_group"]["left_out"] == []
+    assert scores["rows"] == 6 and scores["worst_group"]["all_small"] and scores["worst_group"]["too_small"] == []
     assert strict_json(scores) == scores
 
 
-def test_data_without_a_training_split_is_scored(trained, tmp_path):
+def test_other_data_is_weighted_by_what_the_run_was_trained_on(trained, tmp_path):
     data = other(tmp_path, splits={"test": {"share": 1.0, "environments": ["even"]}})
     scores = evaluate(trained, data, plan=Plan(1), out=tmp_path / "out")
-    assert {g["train_rows"] for g in scores["groups"]} == {0} and scores["metrics"]["weighted_accuracy"] is None
+    assert {g["name"]: g["train_rows"] for g in scores["groups"]} == load_run(trained).about["task"]["groups"]
+    assert scores["metrics"]["weighted_accuracy"] is not None
 
 
 def refused(sentence, *args, **how):

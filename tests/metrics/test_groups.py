@@ -85,17 +85,17 @@ def test_the_worst_of_large_groups() -> None:
     worst = worst_of(scores(a=(40, 0.9), b=(20, 0.6), tiny=(3, 0.0), empty=(0, math.nan)))
     assert (worst.value, worst.group, worst.n) == (0.6, "b", 20)
     assert (worst.low, worst.high) == wilson(12, 20)
-    assert worst.left_out == ("tiny",) and not worst.all_small
+    assert worst.too_small == ("tiny",) and not worst.all_small
 
 
 def test_when_all_are_small_all_count_and_it_says_so() -> None:
     worst = worst_of(scores(a=(5, 0.8), tiny=(3, 0.0), empty=(0, math.nan)))
-    assert (worst.value, worst.group, worst.left_out, worst.all_small) == (0, "tiny", (), True)
+    assert (worst.value, worst.group, worst.too_small, worst.all_small) == (0, "tiny", (), True)
 
 
 def test_exactly_enough_rows_are_enough() -> None:
     assert worst_of(scores(a=(40, 0.9), b=(10, 0.5)), least_rows=10).group == "b"
-    assert worst_of(scores(a=(40, 0.9), b=(10, 0.5)), least_rows=11).left_out == ("b",)
+    assert worst_of(scores(a=(40, 0.9), b=(10, 0.5)), least_rows=11).too_small == ("b",)
 
 
 def test_of_groups_that_tie_the_first_is_named() -> None:
@@ -122,11 +122,11 @@ def test_no_rows_at_all_have_no_worst() -> None:
 def test_no_considered_group_is_worse_and_none_vanishes(data: Drawn, least: int) -> None:
     found = group_accuracy(*data)
     worst = worst_group_accuracy(*data, least_rows=least)
-    considered = [s for s in found if s.n and s.name not in worst.left_out]
+    considered = [s for s in found if s.n and s.name not in worst.too_small]
     assert worst.value == min(s.accuracy for s in considered)
     assert worst.all_small == (max(s.n for s in found) < least)
     assert worst.all_small or all(s.n >= least for s in considered)
-    assert all(0 < s.n < least for s in found if s.name in worst.left_out)
+    assert all(0 < s.n < least for s in found if s.name in worst.too_small)
 
 
 # --------------------------------------------------------------------------------------------- weighted by training

@@ -131,8 +131,8 @@ def show(scores: dict[str, Any]) -> None:
     )  # fmt: skip
     if len(filled) > 16:
         click.echo(f"… and {len(filled) - 16} more")
-    if worst["left_out"]:
-        click.echo(f"too small to be called the worst: {', '.join(worst['left_out'])}")
+    if worst["too_small"]:
+        click.echo(f"too small to be called the worst: {', '.join(worst['too_small'])}")
     for name, reason in scores["left_out"].items():
         click.echo(f"left out: {name}: {reason}")
     if "directory" in scores:

@@ -36,19 +36,22 @@ def score(
     found: Mapping[str, Probabilities],
     table: pa.Table,
     spec: World,
-    train_table: pa.Table | None = None,
+    trained_on: pa.Table | Mapping[str, int] | None = None,
     group_by: str | Sequence[str] | None = None,
 ) -> Scores:
     """All scores of predictions for the rows of a table, as plain data.
 
     `found` holds an array (rows, classes) for each intervention; those that are missing leave out the scores that need
-    them, and `left_out` says which and why. Labels are the true ones, groups what the rows are.
+    them, and `left_out` says which and why. Labels are the true ones, groups what the rows are. `trained_on` are the
+    training rows, or how many there were of each group.
     """
     plain = found[NONE]
     label = columns.target(table, spec, "label").values
     groups = group(table, spec, group_by)
     of_groups = group_accuracy(plain, label, groups.codes, groups.names)
-    sizes = group(train_table, spec, group_by).sizes if train_table is not None else {}
+    sizes = (
+        dict(trained_on or {}) if isinstance(trained_on, Mapping | None) else group(trained_on, spec, group_by).sizes
+    )
     worst = worst_of(of_groups)
     shared = any(sizes.get(g.name) for g in of_groups if g.n)
     left_out = {} if shared else {"weighted_accuracy": "no group has rows both here and in training"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,7 +59,8 @@ def evaluate(
             if Path(out).exists() and not Path(out).is_dir():
                 raise DataError(f"{out} is a file; choose a directory for the results")
     table, spec = dataset.table(split), dataset.spec
-    group(table, spec, group_by)  # what cannot be grouped is refused before anything is predicted
+    groups = group(table, spec, group_by)  # what cannot be grouped is refused before anything is predicted
+    trained_on: Any = dataset.table("train") if "train" in dataset.splits else None
     about: dict[str, Any] = {"data": spec.id, "data_digest": dataset.digest, "split": split}
     if predictions is not None:
         ids = table["row_id"].to_numpy().astype(np.uint64)
@@ -68,9 +70,10 @@ def evaluate(
     else:
         opened, found = _predicted(run, dataset, split, plan or Plan(), device, progress)
         about |= {key: opened.about[key] for key in ("key", "method", "settings", "model", "seed")}
-        target = Path(out) if out is not None else _place(opened, spec.id, split, dataset.digest)
-    train = dataset.table("train") if "train" in dataset.splits else None
-    scores = {**about, **score(found, table, spec, train, group_by)}
+        if opened.about["data_digest"] != dataset.digest and tuple(opened.about["group_by"]) == groups.keys:
+            trained_on = opened.about["task"]["groups"]
+        target = Path(out) if out is not None else _place(opened, about, plan or Plan(), group_by)
+    scores = {**about, **score(found, table, spec, trained_on, group_by)}
     if target is not None:
         if predictions is None:
             files.write(target / PREDICTIONS, table["row_id"].to_numpy(), found, spec.classes)
@@ -102,10 +105,15 @@ def _predicted(run: Any, dataset: Dataset, split: str, plan: Plan, device: str, 
     return opened, predict(opened, rows, names(dataset.spec, plan), progress)
 
 
-def _place(run: Run, data: str, split: str, digest: str) -> Path | None:
+def _place(run: Run, about: dict[str, Any], plan: Plan, group_by: str | Sequence[str] | None) -> Path | None:
+    """A folder of its own for each dataset, split, plan and grouping, so that nothing kept is written over."""
     if run.directory is None:
         return None
-    return run.directory / "evaluate" / f"{data.replace('/', '-')}-{split}-{digest[:8]}"
+    by = [] if group_by is None else ["by", *([group_by] if isinstance(group_by, str) else group_by)]
+    drawn = [f"{plan.draws}-draws"] if plan.draws != Plan().draws else []
+    more = [name for name, asked in (("exact", plan.exact), ("constants", plan.constants)) if asked]
+    words = [about["data"], about["split"], about["data_digest"][:8], *drawn, *more, *by]
+    return run.directory / "evaluate" / re.sub(r"[^\w.-]+", "-", "-".join(words))
 
 
 def _keep(target: Path, scores: Scores, about: dict[str, Any]) -> None:

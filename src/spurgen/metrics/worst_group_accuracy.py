@@ -22,7 +22,7 @@ class WorstGroup(NamedTuple):
     n: int
     low: float  # 95% Wilson interval of this group by itself; it does not know that the group was picked as the worst
     high: float
-    left_out: tuple[str, ...]  # groups that have rows, but fewer than asked for
+    too_small: tuple[str, ...]  # groups that have rows, but fewer than asked for
     all_small: bool  # no group has as many rows as asked for, so all that have any were considered
 
 
@@ -31,7 +31,7 @@ def worst_group_accuracy(
 ) -> WorstGroup:
     """WGA = min_g P(argmax f(x) = y | row in g) over the groups that have at least `least_rows` rows.
 
-    Smaller groups neither win by luck nor vanish: their names come back in `left_out`. If all groups are smaller,
+    Smaller groups neither win by luck nor vanish: their names come back in `too_small`. If all groups are smaller,
     all that have rows are considered, and `all_small` says so. Groups without rows are never considered; of groups
     that tie, the first in `names` is given. Bounds: [0, 1], higher is better.
 
@@ -48,8 +48,8 @@ def worst_of(scores: Sequence[GroupScore], least_rows: int = LEAST_ROWS) -> Wors
         raise DataError("no group has any rows, so none is the worst; check what the rows are grouped by")
     large = [score for score in filled if score.n >= least_rows]
     worst = min(large or filled, key=lambda score: score.accuracy)
-    left_out = tuple(score.name for score in filled if score.n < least_rows) if large else ()
-    return WorstGroup(worst.accuracy, worst.name, worst.n, worst.low, worst.high, left_out, not large)
+    too_small = tuple(score.name for score in filled if score.n < least_rows) if large else ()
+    return WorstGroup(worst.accuracy, worst.name, worst.n, worst.low, worst.high, too_small, not large)
 
 
 METRIC = Metric(

@@ -270,7 +270,7 @@ def score(scores: Tensor, split: Split) -> list[float]:
     right = (scores.argmax(1) == split.y).double()
     groups, sizes = _rates(right, split.group)
     classes, _ = _rates(right, split.y)
-    large = sizes >= min(LEAST_ROWS, int(sizes.max()))
+    large = sizes >= LEAST_ROWS if bool((sizes >= LEAST_ROWS).any()) else sizes > 0
     return [
         loss,
         float(right.mean()),
