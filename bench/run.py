@@ -1,6 +1,6 @@
 """All benchmarks as one table: every figure next to a yardstick from the same run. Writes bench/results/all.json.
 
-python bench/run.py [--quick] [--only kernel png latents generate million load blender gpu]
+python bench/run.py [--quick] [--only kernel png latents generate million load train blender gpu]
 
 Each benchmark is a script of its own and runs in a process of its own; one whose library or device is missing is named
 and left out. On a busy machine look at the ratios, not at the figures.
@@ -78,11 +78,11 @@ def of_generate(found: dict[str, Any]) -> Iterator[Line]:
     )
 
 
-def of_load(found: dict[str, Any]) -> Iterator[Line]:
-    """Reading."""
+def of_lines(found: dict[str, Any]) -> Iterator[Line]:
+    """Reading, training, scoring: lines that stand as they are."""
     for x in found["lines"]:
         faster = x["value"] / x["against"] if "/s" in x["unit"] else x["against"] / x["value"]
-        yield Line(f"load: {x['what']}", x["value"], x["unit"], x["yardstick"], x["against"], faster)
+        yield Line(x["what"], x["value"], x["unit"], x["yardstick"], x["against"], faster)
 
 
 def of_blender(found: dict[str, Any]) -> Iterator[Line]:
@@ -122,7 +122,8 @@ SCRIPTS = {
     "latents": Script("latents.py", [], [], of_latents),
     "generate": Script("generate.py", ["--runs", "2"], ["--rows", "2000"], of_generate),
     "million": Script("generate.py", ["--million"], ["--rows", "50000", "--set", "image.size_px=32"], of_generate),
-    "load": Script("load.py", [], [], of_load),
+    "load": Script("load.py", [], [], of_lines),
+    "train": Script("train.py", [], ["--methods", "group_dro", "--rounds", "1", "--rows", "1000"], of_lines),
     "blender": Script("blender.py", [], ["--count", "4"], of_blender, needs="bpy"),
     "gpu": Script("gpu.py", [], [], of_gpu, needs="numba_cuda"),
 }
