@@ -62,7 +62,10 @@ class Shape(NamedTuple):
 
 @dataclass(frozen=True)
 class Model:
-    """An architecture: which modality it reads and how it is built. `learning_rate` is where a search may start."""
+    """An architecture: which modality it reads and how it is built. `learning_rate` is where a search may start.
+
+    `texts` gives an encoder of texts that belongs to the model; without it words are counted in training captions.
+    """
 
     name: str
     about: str
@@ -70,6 +73,7 @@ class Model:
     build: Callable[[Shape], Net]
     paper: str = ""
     learning_rate: float = 1e-3
+    texts: Callable[[], Any] | None = None
 
 
 MODELS: Registry[Model] = Registry("model", "spurgen.models", "MODEL")

@@ -43,12 +43,8 @@ def model(name: str) -> Model:
         modality=modality,
         build=lambda shape: build(source, shape),
         learning_rate=5e-5,
+        texts=(lambda: vocabulary(source)) if modality == "caption" else None,
     )
-
-
-def build(name: str, shape: Shape) -> Net:
-    """The network that `model` describes, with its pretrained weights and a new head."""
-    return model(name).build(shape)
 
 
 @dataclass(frozen=True)

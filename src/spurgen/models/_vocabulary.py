@@ -28,6 +28,7 @@ class Vocabulary:
     """Words in the order of their numbers, which begin at 2: 0 is padding, 1 stands for every other word."""
 
     words: tuple[str, ...]
+    padding = PADDING
 
     @classmethod
     def of(cls, texts: Iterable[str], least: int = 1, most: int = 8192) -> Vocabulary:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from spurgen.errors import SpurgenError
+from spurgen.errors import DataError, SpurgenError
 from spurgen.learning import MODELS, Model, Shape
 
 MOST_TOKENS = 64
@@ -24,10 +26,7 @@ def find_model(name: str) -> Model:
 
 
 class Encoder:
-    """Makes tensors of the modalities that a model reads. What it needs to know of texts comes from the training rows.
-
-    A model may bring an encoder of texts of its own (`Model.texts`).
-    """
+    """Makes tensors of the modalities that a model reads; what it needs to know of texts comes from training rows."""
 
     def __init__(self, model: Model, vocabulary: Any = None, tokens: int = 0):
         self.modalities = tuple(model.modality.split("+"))
@@ -41,11 +40,31 @@ class Encoder:
             return cls(model)
         from spurgen.models._vocabulary import Vocabulary
 
-        own = getattr(model, "texts", None)
-        vocabulary = own or Vocabulary.of(texts or ())
+        vocabulary = model.texts() if model.texts is not None else Vocabulary.of(texts or ())
         wide = vocabulary.encode(list(texts or ()), MOST_TOKENS)
-        used = int((wide != 0).any(0).nonzero()[0].max(initial=0)) + 1
+        used = int((wide != vocabulary.padding).any(0).nonzero()[0].max(initial=0)) + 1
         return cls(model, vocabulary, min(MOST_TOKENS, used + 4))
+
+    @classmethod
+    def restored(cls, model: Model, path: Path) -> Encoder:
+        """The encoder that `words` was written by."""
+        if "caption" not in model.modality:
+            return cls(model)
+        from spurgen.models._vocabulary import Vocabulary
+
+        try:
+            found = json.loads(path.read_text("utf-8"))
+            tokens, counted = int(found["tokens"]), found["vocabulary"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{path} cannot be read, and without it no text can; train again") from error
+        return cls(model, model.texts() if model.texts is not None else Vocabulary.from_json(counted), tokens)
+
+    def words(self) -> dict[str, Any] | None:
+        """What a run must keep to read texts later: how many tokens, and the vocabulary if it was counted."""
+        if self.vocabulary is None:
+            return None
+        counted = self.vocabulary.to_json() if hasattr(self.vocabulary, "to_json") else None
+        return {"tokens": self.tokens, "vocabulary": counted}
 
     @property
     def modality(self) -> str | tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import platform
@@ -307,8 +306,8 @@ def _keep(run: Run) -> None:
             sink = pa.BufferOutputStream()
             pq.write_table(pa.table(columns), sink)
             atomic.write(run.directory / file, sink.getvalue().to_pybytes())
-    if run.encoder.vocabulary is not None:
-        words = {"tokens": run.encoder.tokens, "vocabulary": run.encoder.vocabulary.to_json()}
+    words = run.encoder.words()
+    if words is not None:
         atomic.write(run.directory / WORDS, _json(words))
     atomic.write(run.directory / ABOUT, _json(run.about))
     tensors = {name: value.detach().cpu().clone().contiguous() for name, value in run.learner.state_dict().items()}
@@ -324,9 +323,7 @@ def load_run(directory: str | Path, device: str = "auto") -> Run:
         reason = f" ({about['reason']})" if about.get("reason") else ""
         raise DataError(f"the run in {directory} is not finished{reason}; give the command that trains it again")
     method, kind = METHODS.get(about["method"]), find_model(about["model"])
-    encoder = Encoder(kind)
-    if "caption" in encoder.modalities:
-        encoder = _with_words(kind, directory / WORDS)
+    encoder = Encoder.restored(kind, directory / WORDS)
     settings = fill(method.settings, about["settings"], about["method"])
     learner = build_learner(about, method, kind, settings, encoder, about["size_px"], where)
     _, tensors = checkpoint.load(directory / WEIGHTS)
@@ -335,16 +332,6 @@ def load_run(directory: str | Path, device: str = "auto") -> Run:
     except RuntimeError as error:
         raise DataError(f"{directory / WEIGHTS} does not fit {described(about)}; train again") from error
     return Run(directory, about, learner.eval(), encoder)
-
-
-def _with_words(kind: Model, path: Path) -> Encoder:
-    from spurgen.models._vocabulary import Vocabulary
-
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-        found = json.loads(path.read_text("utf-8"))
-        own = getattr(kind, "texts", None)
-        return Encoder(kind, own or Vocabulary.from_json(found["vocabulary"]), int(found["tokens"]))
-    raise DataError(f"{path} cannot be read, and without it no text can; train again")
 
 
 def _json(data: Any) -> bytes:
