@@ -138,7 +138,7 @@ def steps(data: Path, asked: argparse.Namespace) -> Iterator[Line]:
 def scoring(data: Path, asked: argparse.Namespace) -> Iterator[Line]:
     """Predictions for the rows and all their edits, beside the forward passes alone."""
     from spurgen.evaluate.interventions import Plan, names, rows_with
-    from spurgen.evaluate.predict import predict
+    from spurgen.evaluate.predict import of_run, predict
     from spurgen.load.rows import open_rows
 
     run = train(data, "erm", asked.model, options={"steps": 2, "batch_size": asked.batch}, device=asked.device)
@@ -163,7 +163,7 @@ def scoring(data: Path, asked: argparse.Namespace) -> Iterator[Line]:
 
     best: dict[str, float] = {}
     for _ in range(asked.rounds):
-        for name, work in (("ours", lambda: predict(run, rows, wanted)), ("alone", forward)):
+        for name, work in (("ours", lambda: predict(of_run(run), rows, wanted)), ("alone", forward)):
             best[name] = min(best.get(name, float("inf")), timed(work))
     what = f"SSS and IG of {len(rows):,} rows, {len(rows.spec.channels)} channels"
     yield Line(what, best["ours"], "s", f"{passes:,} forward passes alone", best["alone"])

@@ -7,12 +7,13 @@ import json
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+import torch
 
 import spurgen.evaluate as verb
 from spurgen.errors import SpurgenError
 from spurgen.evaluate import Plan, evaluate
 from spurgen.evaluate.interventions import edited, names
-from spurgen.evaluate.predict import predict
+from spurgen.evaluate.predict import of_run, predict
 from spurgen.evaluate.predictions import softmax
 from spurgen.load.rows import open_rows
 from spurgen.render import draw
@@ -85,12 +86,11 @@ def test_twice_gives_the_same_bytes(trained, built, tmp_path):
 
 
 def test_predictions_are_what_the_network_says_of_every_edited_row(trained, dataset):
-    import torch
 
     run = load_run(trained)
     rows = open_rows(dataset, "test", target="label")
     told = []
-    found = predict(run, rows, names(dataset.spec, PLAN), lambda *at: told.append(at))
+    found = predict(of_run(run), rows, names(dataset.spec, PLAN), lambda *at: told.append(at))
     assert told[-1] == (len(found), len(found))
     for name in names(dataset.spec, PLAN):
         pictures = torch.from_numpy(draw(edited(rows.table, dataset.spec, name), dataset.spec, "image"))
@@ -145,6 +145,36 @@ def test_other_data_is_weighted_by_what_the_run_was_trained_on(trained, tmp_path
     scores = evaluate(trained, data, plan=Plan(1), out=tmp_path / "out")
     assert {g["name"]: g["train_rows"] for g in scores["groups"]} == load_run(trained).about["task"]["groups"]
     assert scores["metrics"]["weighted_accuracy"] is not None
+
+
+def test_any_function_is_scored_like_the_run_it_stands_for(trained, dataset):
+    run = load_run(trained)
+    asked = []
+
+    def mine(pictures):
+        asked.append(len(pictures))
+        assert pictures.dtype == np.uint8 and pictures.shape[1:] == (32, 32, 3)
+        with torch.no_grad():
+            raw = torch.from_numpy(pictures.copy()).permute(0, 3, 1, 2)
+            return run.learner(run.learner.net.inputs(raw)).softmax(1)
+
+    scores, expected = evaluate(mine, dataset, plan=PLAN), evaluate(run, dataset, plan=PLAN)
+    assert max(asked) <= 256 and "mine" in scores["model"] and "directory" not in scores
+    for channel, found in expected["sss"].items():
+        assert scores["sss"][channel]["value"] == pytest.approx(found["value"], abs=1e-5)
+    assert scores["metrics"]["accuracy"] == expected["metrics"]["accuracy"]
+    texts = evaluate(lambda texts: [[float("mug" in t), float("mug" not in t), 0] for t in texts], dataset,
+                     plan=Plan(1), modality="caption")  # fmt: skip
+    assert 0.3 < texts["metrics"]["accuracy"] < 1
+
+
+def test_functions_that_answer_badly_are_one_sentence(dataset):
+    n = 3
+    refused("shape (2, 2); give (rows, 3)", lambda x: np.full((2, 2), 0.5), dataset)
+    refused("do not sum to 1", lambda x: np.ones((len(x), n)), dataset)
+    refused("for 120 rows; give one for each", lambda x: np.full((2, n), 1 / n), dataset)
+    refused("not finite", lambda x: np.full((len(x), n), np.nan), dataset)
+    refused("a run and a file know it already", "run", dataset, modality="image")
 
 
 def refused(sentence, *args, **how):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +23,12 @@ if TYPE_CHECKING:
     from spurgen.store.reader import Dataset
     from spurgen.train.run import Run
 
+Model = Callable[[Any], Any]
 PREDICTIONS, RESULTS, ROW = "predictions.parquet", "results.json", "results.parquet"
 
 
 def evaluate(
-    run: str | Path | Run | None = None,
+    run: str | Path | Run | Model | None = None,
     on: str | Path | Dataset | None = None,
     predictions: str | Path | None = None,
     split: str = "test",
@@ -36,15 +37,20 @@ def evaluate(
     out: str | Path | None = None,
     device: str = "auto",
     progress: Progress | None = None,
+    modality: str | tuple[str, ...] | None = None,
 ) -> Scores:
-    """All scores of a run, or of a file of predictions, on a split of a dataset, as plain data.
+    """All scores of a run, of any model, or of a file of predictions, on a split of a dataset, as plain data.
 
-    A run's predictions and results are kept in its directory, below `evaluate/`, or in `out`.
+    Any model is a function: it is given up to 256 rows of a `modality` ("image" unless said otherwise: uint8 arrays
+    (rows, height, width, 3); "caption": a sequence of texts; several: a mapping) and answers with probabilities
+    (rows, classes). A run's predictions and results are kept in its directory, below `evaluate/`, or in `out`.
     """
     from spurgen.store import reader
 
     if (run is None) == (predictions is None):
         raise SpurgenError("say what to evaluate: either a run, or a file of predictions")
+    if modality is not None and not callable(run):
+        raise SpurgenError("modality says what a function of yours reads; a run and a file know it already")
     if on is None:
         raise SpurgenError("say which dataset to evaluate on (--on DIR)")
     if predictions is not None and plan is not None:
@@ -67,6 +73,10 @@ def evaluate(
         found = files.read(predictions, spec.classes, ids, lambda name: changed_by(table, spec, name))
         about |= {"predictions": str(predictions)}
         target = Path(out) if out is not None else None
+    elif callable(run):
+        found = _answered(run, dataset, split, modality or "image", plan or Plan(), progress)
+        about |= {"model": getattr(run, "__qualname__", type(run).__qualname__)}
+        target = Path(out) if out is not None else None
     else:
         opened, found = _predicted(run, dataset, split, plan or Plan(), device, progress)
         about |= {key: opened.about[key] for key in ("key", "method", "settings", "model", "seed")}
@@ -84,7 +94,7 @@ def evaluate(
 
 def _predicted(run: Any, dataset: Dataset, split: str, plan: Plan, device: str, progress: Progress | None) -> Any:
     """(the run opened, its predictions)."""
-    from spurgen.evaluate.predict import predict
+    from spurgen.evaluate.predict import of_run, predict
     from spurgen.load.rows import open_rows
     from spurgen.train.run import load_run
 
@@ -102,7 +112,16 @@ def _predicted(run: Any, dataset: Dataset, split: str, plan: Plan, device: str, 
             f"the run was trained on pictures of {opened.about['size_px']} px, and those of {dataset.spec.id} have "
             f"{size} px; evaluate on a dataset of the same size"
         )
-    return opened, predict(opened, rows, names(dataset.spec, plan), progress)
+    return opened, predict(of_run(opened), rows, names(dataset.spec, plan), progress)
+
+
+def _answered(model: Model, dataset: Dataset, split: str, modality: Any, plan: Plan, progress: Progress | None) -> Any:
+    """The predictions of a function."""
+    from spurgen.evaluate.predict import of_function, predict
+    from spurgen.load.rows import open_rows
+
+    rows = open_rows(dataset, split, modality, target="label")
+    return predict(of_function(model, len(dataset.spec.classes)), rows, names(dataset.spec, plan), progress)
 
 
 def _place(run: Run, about: dict[str, Any], plan: Plan, group_by: str | Sequence[str] | None) -> Path | None:
