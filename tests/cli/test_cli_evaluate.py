@@ -146,8 +146,8 @@ def test_broken_predictions_are_one_sentence(capsys, built, tmp_path, name):  # 
 
 
 MISTAKES = [
-    ("evaluate --on DATA", 1, "say what to evaluate: either a run, or a file of predictions"),
-    ("evaluate RUN --predictions SAID --on DATA", 1, "say what to evaluate: either a run, or a file of predictions"),
+    ("evaluate --on DATA", 1, "say what to evaluate: a run, or a file of predictions"),
+    ("evaluate RUN --predictions SAID --on DATA", 1, "a run and a file of predictions are given; give one of them"),
     ("evaluate RUN", 2, "Missing option '--on'"),
     ("evaluate RUN --on DATA --draws 0", 2, "0 is not in the range"),
     ("evaluate RUN --on DATA --split tets", 1, "there is no split 'tets'; did you mean 'test'?"),

@@ -1,7 +1,11 @@
 """`spurgen train`: every method from the command line, what it prints and keeps, and a sentence for each mistake."""
 
 import json
+import os
+import subprocess
+import sys
 
+import pyarrow.parquet as pq
 import pytest
 
 pytest.importorskip("torch")
@@ -140,3 +144,23 @@ def test_lists_of_methods_options_models_and_metrics(capsys):
     assert all(name in out for name in Options.__dataclass_fields__)
     for what in ("options", "models", "metrics"):
         assert len(json.loads(run(capsys, "list", what, "--json")[1])) >= 5
+
+
+WITHOUT = "import sys; sys.modules['torch'] = None; from spurgen.cli import main; main(sys.argv[1:])"
+
+
+def test_without_torch_the_install_line_is_said_and_predictions_are_scored(data, tmp_path):
+    def call(*words):
+        words = [sys.executable, "-c", WITHOUT, *map(str, words)]
+        return subprocess.run(words, capture_output=True, text=True, env=os.environ | {"COLUMNS": "200"})
+
+    for words in (("train", data, "--out", tmp_path / "r"), ("evaluate", tmp_path / "r", "--on", data)):
+        done = call(*words)
+        assert done.returncode == 1
+        assert "training needs an optional dependency; install it with: pip install 'spurgen[train]'" in done.stderr
+    ids = pq.read_table(data / "data", columns=["row_id", "split"]).to_pylist()
+    said = tmp_path / "said.csv"
+    rows = [f"{row['row_id']},0.5,0.25,0.25" for row in ids if row["split"] == "test"]
+    said.write_text("row_id,p_mug,p_heart,p_star\n" + "\n".join(rows))
+    done = call("evaluate", "--predictions", said, "--on", data)
+    assert done.returncode == 0 and "worst-group accuracy" in done.stdout, done.stderr

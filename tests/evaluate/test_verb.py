@@ -185,9 +185,8 @@ def refused(sentence, *args, **how):
 
 def test_what_was_not_meant_is_one_sentence(trained, built, scored, tmp_path):
     said = scored[1] / "predictions.parquet"
-    what = "say what to evaluate: either a run, or a file of predictions"
-    refused(what, on=built)
-    refused(what, trained, built, said)
+    refused("say what to evaluate: a run, or a file of predictions", on=built)
+    refused("a run and a file of predictions are given; give one of them", trained, built, said)
     refused("say which dataset to evaluate on (--on DIR)", trained)
     refused("leave out draws, exact and constants", on=built, predictions=said, plan=PLAN)
     refused("there is no split 'tets'; did you mean 'test'?", trained, built, split="tets")

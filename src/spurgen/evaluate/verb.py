@@ -47,8 +47,10 @@ def evaluate(
     """
     from spurgen.store import reader
 
-    if (run is None) == (predictions is None):
-        raise SpurgenError("say what to evaluate: either a run, or a file of predictions")
+    if run is None and predictions is None:
+        raise SpurgenError("say what to evaluate: a run, or a file of predictions (--predictions FILE)")
+    if run is not None and predictions is not None:
+        raise SpurgenError("a run and a file of predictions are given; give one of them")
     if modality is not None and not callable(run):
         raise SpurgenError("modality says what a function of yours reads; a run and a file know it already")
     if on is None:

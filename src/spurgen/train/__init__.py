@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from spurgen.train.run import Run, load_run, train
+from importlib.util import find_spec
+
+from spurgen.errors import missing_extra
 from spurgen.verb import callable_package
+
+if not all(map(find_spec, ("torch", "safetensors"))):
+    raise missing_extra("training", "train")
+
+from spurgen.train.run import Run, load_run, train
 
 __all__ = ["Run", "load_run", "train"]
 
