@@ -125,15 +125,6 @@ def test_a_manifest_of_another_program_is_foreign(tmp_path: Path, force: bool) -
     assert list(tree(tmp_path)) == ["manifest.json"]
 
 
-def test_a_damaged_manifest_wants_force(built: Path, copy: Path) -> None:
-    text = (copy / "manifest.json").read_bytes()
-    (copy / "manifest.json").write_bytes(text[:-20])
-    with pytest.raises(DataError, match=r"not a valid manifest.*--force"):
-        build(world(), copy, shard_rows=48)
-    build(world(), copy, shard_rows=48, force=True)
-    assert tree(copy) == tree(built)
-
-
 def test_force_leaves_foreign_files(copy: Path) -> None:
     (copy / "notes.txt").write_text("mine")
     build(world(), copy, seed=3, force=True)

@@ -60,8 +60,13 @@ def shards(splits: Mapping[str, int], shard_rows: int) -> list[Shard]:
 
 def is_shard_name(name: str, splits: Collection[str]) -> bool:
     """Whether a file in the data directory is called as a shard of one of the splits is."""
+    return split_of(name) in splits
+
+
+def split_of(name: str) -> str:
+    """The split that a file in the data directory belongs to by its name; empty where it is not called as a shard."""
     found = re.fullmatch(r"(.+)-\d{5,}-of-\d{5,}\.parquet", name)
-    return found is not None and found[1] in splits
+    return found[1] if found else ""
 
 
 def row_group_rows(bytes_per_row: float) -> int:

@@ -11,13 +11,17 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from spurgen.errors import DataError
-from spurgen.store import atomic, digests
+from spurgen.store import atomic, digests, witness
 from spurgen.store.layout import BUILD, FORMAT_VERSION, MANIFEST
 
 _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
 _FILE = re.compile(r"data/[A-Za-z0-9_][A-Za-z0-9_.-]*\.parquet")
 Hex = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0, lt=2**63)]
+
+
+class Broken(DataError):
+    """A manifest that cannot be used, although one was here; shards may still say which dataset it was."""
 
 
 class ShardRecord(BaseModel):
@@ -108,10 +112,12 @@ def load(directory: Path) -> Manifest:
         content = path.read_bytes()
         _check_version(content, path)
         found = Manifest.model_validate_json(content)
-    except (OSError, ValueError, ValidationError, RecursionError) as error:
-        raise DataError(f"{path} is not a valid manifest ({_first_fault(error)}); {_MEND}") from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror or error})") from error
+    except (ValueError, ValidationError, RecursionError) as error:
+        raise Broken(f"{path} is not a valid manifest ({_first_fault(error)}); {_MEND}") from error
     if not found.shards:
-        raise DataError(f"{path} lists no shards, and every dataset has one; {_MEND}")
+        raise Broken(f"{path} lists no shards, and every dataset has one; {_MEND}")
     _check_files(directory, found, path)
     _check_counts(found, path)
     return found
@@ -122,7 +128,7 @@ def save(directory: Path, manifest: Manifest) -> None:
     atomic.write(directory / MANIFEST, manifest.to_json(), directory / BUILD / f"{MANIFEST}.tmp")
 
 
-_MEND = "start over with force (`spurgen generate … --force`), or get the dataset anew"
+_MEND = "`spurgen generate` with the same spec, seed and rows mends it"
 
 
 def _absent(directory: Path) -> str:
@@ -133,6 +139,8 @@ def _absent(directory: Path) -> str:
             f"the dataset in {directory} is not finished; run the command that started it again "
             f"(`spurgen generate … --out {directory}`) and it goes on where it was"
         )
+    if witness.is_remains(directory):
+        return f"{directory / MANIFEST} is missing; {_MEND}"
     return f"{directory} holds no dataset (no {MANIFEST}); `spurgen generate PRESET --out DIR` makes one"
 
 
@@ -152,13 +160,13 @@ def _check_files(directory: Path, manifest: Manifest, path: Path) -> None:
     for record in manifest.shards:
         name = record.file
         if not _FILE.fullmatch(name) or ".." in name:
-            raise DataError(f"{path} names the shard {name[:200]!r}, which is not a file of this dataset; {_MEND}")
+            raise Broken(f"{path} names the shard {name[:200]!r}, which is not a file of this dataset; {_MEND}")
         if counted[name.casefold()] > 1:
-            raise DataError(f"{path} names the shard {name!r} more than once; {_MEND}")
+            raise Broken(f"{path} names the shard {name!r} more than once; {_MEND}")
         if not inside(directory, name):
             raise DataError(f"{directory / name} is a link that leaves the dataset; put the file itself there")
         if record.split not in manifest.splits:
-            raise DataError(f"{path} gives {name!r} to the split {record.split[:100]!r}, which it lacks; {_MEND}")
+            raise Broken(f"{path} gives {name!r} to the split {record.split[:100]!r}, which it lacks; {_MEND}")
 
 
 def _check_counts(manifest: Manifest, path: Path) -> None:
@@ -166,9 +174,9 @@ def _check_counts(manifest: Manifest, path: Path) -> None:
     for name, total in [*manifest.splits.items(), ("all splits", manifest.totals)]:
         rows = sum(s.rows for s in manifest.shards if total is manifest.totals or s.split == name)
         if total.rows != rows:
-            raise DataError(f"{path} gives {name[:100]} {total.rows} rows, and its shards have {rows}; {_MEND}")
+            raise Broken(f"{path} gives {name[:100]} {total.rows} rows, and its shards have {rows}; {_MEND}")
     if manifest.rows != manifest.totals.rows:
-        raise DataError(f"{path} speaks of {manifest.rows} rows, and its shards have {manifest.totals.rows}; {_MEND}")
+        raise Broken(f"{path} speaks of {manifest.rows} rows, and its shards have {manifest.totals.rows}; {_MEND}")
 
 
 def inside(directory: Path, name: str) -> bool:

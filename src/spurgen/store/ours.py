@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from spurgen.errors import DataError, SpurgenError
-from spurgen.store import atomic, journal, layout, manifest
+from spurgen.store import atomic, journal, layout, manifest, witness
 from spurgen.store.manifest import Identity
 
 
@@ -19,17 +19,29 @@ def refuse_foreign(directory: Path) -> None:
         for name in (layout.BUILD, layout.DATA):
             if (directory / name).is_symlink():
                 raise DataError(f"{directory / name} is a link, and SpurGen made none; choose another directory")
-        if not directory.is_dir() or layout.is_dataset(directory):
+        if not directory.is_dir() or layout.is_dataset(directory) or witness.is_remains(directory):
             return
         others = sorted(p.name for p in directory.iterdir() if not _harmless(p))
         if others:
-            raise DataError(f"{directory} is not empty ({others[0]!r}) and holds no dataset; choose another directory")
+            first = next(iter(witness.strangers(directory)), others[0])
+            raise DataError(f"{directory} is not empty ({first!r}) and holds no dataset; choose another directory")
 
 
 def _harmless(path: Path) -> bool:
     if path.name == layout.DATA and path.is_dir():
         return not any(path.iterdir())
     return path.name in (layout.BUILD, layout.CACHE)
+
+
+def drop_false_manifest(directory: Path, identity: Identity) -> None:
+    """Remove a manifest that is broken or speaks of another dataset than the shards; a journal takes its place."""
+    with contextlib.suppress(manifest.Broken):
+        if not (directory / layout.MANIFEST).is_file() or manifest.load(directory).identity == identity:
+            return
+    journal.begin(directory, identity)
+    with atomic.explained(directory):
+        (directory / layout.MANIFEST).unlink()
+        atomic.sync_directory(directory)
 
 
 def start_over(directory: Path, identity: Identity, splits: Collection[str]) -> None:
@@ -72,6 +84,7 @@ def _splits_here(directory: Path) -> set[str]:
     from spurgen.spec import World
 
     found = {record.split for record in journal.records(directory).values()}
+    found |= {layout.split_of(Path(one.file).name) for one in witness.witnesses(directory)}
     with contextlib.suppress(SpurgenError):
         found |= set(manifest.load(directory).splits)
     with contextlib.suppress(SpurgenError, OSError, ValueError):

@@ -77,6 +77,8 @@ def build(
         identity = settle(directory, artist, shard_rows, afresh=force)
         if force:
             ours.start_over(directory, identity, world.splits)
+        else:
+            ours.drop_false_manifest(directory, identity)
         return _Build(directory, artist, identity, progress).run(began)
 
 
