@@ -105,7 +105,7 @@ def test_mistakes_are_one_sentence(capsys, tmp_path, monkeypatch, words, code, s
 
 def test_generate_again_and_verify(capsys, dataset, spec_file):
     code, out, _ = run(capsys, "generate", spec_file, "--out", dataset)
-    assert code == 0 and "complete and undamaged" in out
+    assert code == 0 and "complete, every file as its manifest says" in out
     code, out, _ = run(capsys, "verify", dataset)
     assert code == 0 and "is clean" in out
     code, out, _ = run(capsys, "verify", dataset, "--json")

@@ -101,3 +101,20 @@ def test_an_edited_manifest_is_put_right(built: Path, copy: Path, name: str, val
     assert verify(copy)
     build(world(), copy)
     assert tree(copy) == tree(built)
+
+
+def test_an_edited_seed_is_one_problem(copy: Path) -> None:
+    data = json.loads((copy / "manifest.json").read_text())
+    (copy / "manifest.json").write_text(json.dumps(data | {"seed": 5}))
+    (problem,) = verify(copy)
+    assert (problem.kind, problem.message) == ("identity", "speaks of seed 5, and its shards say 0")
+
+
+def test_a_shard_of_another_dataset_is_named_as_such(copy: Path, tmp_path: Path) -> None:
+    build(world(), tmp_path / "other", seed=7, shard_rows=48)
+    name = "data/train-00001-of-00003.parquet"
+    (copy / name).write_bytes((tmp_path / "other" / name).read_bytes())
+    found = verify(copy)
+    assert {problem.file for problem in found} == {name}
+    assert [p.message for p in found if p.kind == "origin"] == ["is of another dataset (seed 7)"]
+    assert len(found) == 2

@@ -66,6 +66,8 @@ def command(
         print_json(_plain(done))
     elif not quiet:
         click.echo(_sentence(world.id, out, done))
+        for name in done.strays:
+            click.echo(f"note: {name} does not belong to {world.id}, and other libraries may read it; move it away")
 
 
 def _edited(
@@ -91,6 +93,8 @@ def _plain(done: Any) -> dict[str, Any]:
         "drawn_rows": done.drawn_rows,
         "shards": done.shards,
         "drawn_shards": list(done.drawn_shards),
+        "rewritten": list(done.rewritten),
+        "strays": list(done.strays),
         "bytes": done.bytes,
         "digest": done.digest,
         "seconds": round(done.seconds, 3),
@@ -99,8 +103,11 @@ def _plain(done: Any) -> dict[str, Any]:
 
 def _sentence(name: str, out: str, done: Any) -> str:
     size = f"{done.rows:,} rows in {done.shards} shard{'s' if done.shards != 1 else ''}, {size_in_words(done.bytes)}"
+    digest = done.digest[:16]
     if not done.drawn_shards:
-        return f"{out} already holds {name} complete and undamaged: {size}; digest {done.digest[:16]}"
+        if done.rewritten:
+            return f"{out}: {name}, {size}; wrote {', '.join(done.rewritten)} again, all else was there"
+        return f"{out} already holds {name}, complete, every file as its manifest says: {size}; digest {digest}"
     kept = done.rows - done.drawn_rows
     resumed = f" ({kept:,} rows were there already)" if kept else ""
-    return f"{out}: {name}, {size} in {done.seconds:.1f} s{resumed}; digest {done.digest[:16]}"
+    return f"{out}: {name}, {size} in {done.seconds:.1f} s{resumed}; digest {digest}"

@@ -17,6 +17,7 @@ from spurgen.errors import DataError
 @quiet_option
 def command(directory: str, shallow: bool, as_json: bool, quiet: bool) -> None:
     """Check every hash of a dataset, and every row against what its spec says it must be."""
+    from spurgen.store.problems import count, lines, remedy
     from spurgen.store.verify import verify
 
     with progress_bar(0, f"checking {directory}", quiet or as_json) as progress:
@@ -28,7 +29,8 @@ def command(directory: str, shallow: bool, as_json: bool, quiet: bool) -> None:
         if not quiet:
             click.echo(f"{directory} is clean: every file and every row is as its spec says")
         return
-    for problem in problems:
-        click.echo(str(problem), err=True)
-    count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
-    raise DataError(f"{directory} has {count}; `spurgen generate` with the same spec, seed and rows mends it")
+    if problems[0].kind == "manifest":
+        raise DataError(problems[0].message)
+    for line in lines(problems):
+        click.echo(line, err=True)
+    raise DataError(f"{directory} has {count(problems)}; {remedy(problems)}")

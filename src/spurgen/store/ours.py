@@ -67,6 +67,14 @@ def drop_shards(directory: Path, splits: Collection[str], known: Collection[str]
                 path.unlink()
 
 
+def strays(directory: Path, known: Collection[str]) -> list[str]:
+    """The files among the shards that are none of the known ones; other libraries would read them."""
+    data = directory / layout.DATA
+    paths = sorted(data.rglob("*")) if data.is_dir() else []
+    names = (path.relative_to(directory).as_posix() for path in paths if path.is_file())
+    return [name for name in names if name not in known]
+
+
 def bytes_here(directory: Path, splits: Collection[str]) -> int:
     """What the shards that lie here take up."""
     with atomic.looked_at(directory):

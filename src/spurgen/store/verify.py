@@ -3,56 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spurgen.errors import DataError, SpurgenError
-from spurgen.store import digests, layout, manifest
+from spurgen.store import digests, layout, manifest, ours
 from spurgen.store.drawing import Artist, Piece, runs, thread_count
 from spurgen.store.features import stored
 from spurgen.store.manifest import Manifest, ShardRecord
+from spurgen.store.problems import Problem, Report, differing
 from spurgen.store.reader import Dataset
 from spurgen.store.shards import sha256_of
+from spurgen.store.witness import Witness, witness
 from spurgen.store.writer import Progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyarrow.parquet import ParquetFile
 
+__all__ = ["Problem", "Report", "check", "verify"]
 _PLANNED = 10_000_000  # rows that are planned in a moment, whatever the sampling
-_NAMED = 5  # rows that are named one by one; the rest of a damaged shard is counted
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One thing that is wrong: in which file, what, and at which rows and columns where that can be said."""
-
-    file: str
-    kind: str
-    message: str
-    row_ids: tuple[int, ...] = ()
-    columns: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return f"{self.file}: {self.message}"
-
-
-@dataclass(frozen=True)
-class Report:
-    """What was checked, and every problem found; none means that the dataset is what its spec says."""
-
-    directory: Path
-    digest: str | None
-    shards: int = 0
-    rows: int = 0
-    redrawn_rows: int = 0
-    problems: list[Problem] = field(default_factory=list)
-
-    @property
-    def ok(self) -> bool:
-        """Whether nothing is wrong."""
-        return not self.problems
 
 
 def verify(
@@ -88,12 +58,17 @@ class _Verifier:
         self.progress = progress
         self.problems: list[Problem] = []
         self.redrawn = 0
+        self.strange: set[str] = set()  # files that say they are of another dataset
 
     def run(self) -> Report:
         self.problems += _check_totals(self.manifest)
         self.problems += _check_side_files(self.dataset.directory, self.manifest)
         self.problems += _check_strays(self.dataset.directory, self.manifest)
-        artist = self._artist()
+        said = [witness(self.dataset.directory, record.file) for record in self.manifest.shards]
+        apart = _check_witnesses(self.manifest, [one for one in said if one is not None])
+        self.problems += apart
+        self.strange = {problem.file for problem in apart}
+        artist = None if layout.MANIFEST in self.strange else self._artist()
         if artist is not None:
             wrong = list(_check_plan(self.manifest, artist))
             self.problems += wrong
@@ -151,7 +126,7 @@ class _Verifier:
         if rows != record.rows:
             yield Problem(record.file, "count", f"holds {rows} rows, and the manifest says {record.rows}")
             return  # which rows is anyone's guess
-        if artist is not None and (self.deep or fault is not None):
+        if artist is not None and record.file not in self.strange and (self.deep or fault is not None):
             yield from self._contents(record, file, artist)
 
     def _contents(self, record: ShardRecord, file: ParquetFile, artist: Artist) -> Iterator[Problem]:
@@ -197,10 +172,7 @@ class _Damage:
         for first, last in self.unreadable:
             yield Problem(record.file, "rows", f"rows {first} to {last} cannot be read", (first, last))
         for name, bad in self.rows.items():
-            listed = ", ".join(map(str, bad[:_NAMED])) + (f" and {len(bad) - _NAMED} more" if len(bad) > _NAMED else "")
-            word = "row" if len(bad) == 1 else "rows"
-            message = f"column {name!r} is not what the spec draws at {word} {listed}"
-            yield Problem(record.file, "content", message, tuple(bad), (name,))
+            yield differing(record.file, bad, [name])
 
 
 def _same(found: Any, wanted: Any) -> Iterator[bool]:
@@ -268,12 +240,22 @@ def _check_side_files(directory: Path, found: Manifest) -> Iterator[Problem]:
 
 
 def _check_strays(directory: Path, found: Manifest) -> Iterator[Problem]:
-    known = {record.file for record in found.shards}
-    data = directory / layout.DATA
-    for path in sorted(data.rglob("*")) if data.is_dir() else []:
-        name = path.relative_to(directory).as_posix()
-        if path.is_file() and name not in known:
-            yield Problem(name, "stray", "does not belong to the dataset, and other libraries may read it")
+    for name in ours.strays(directory, {record.file for record in found.shards}):
+        yield Problem(name, "stray", "does not belong to the dataset, and other libraries may read it")
+
+
+def _check_witnesses(found: Manifest, said: list[Witness]) -> list[Problem]:
+    """Whether the shards say that they are of the dataset of which the manifest speaks."""
+    for name in ("spec_digest", "seed"):
+        claims = {one.about[name] for one in said}
+        wanted = getattr(found, name)
+        if len(claims) == 1 and claims != {wanted}:
+            message = f"speaks of {name} {wanted!r}, and its shards say {claims.pop()!r}"
+            return [Problem(layout.MANIFEST, "identity", message)]
+        odd = [one for one in said if one.about[name] != wanted]
+        if odd:
+            return [Problem(o.file, "origin", f"is of another dataset ({name} {o.about[name]!r})") for o in odd]
+    return []
 
 
 def _check_plan(found: Manifest, artist: Artist) -> Iterator[Problem]:

@@ -31,6 +31,8 @@ class Summary:
 
     `seconds` is the time by the clock; `steps` are seconds of the processor, added over threads: where their sum comes
     close to `seconds` times the cores, the cores were busy throughout and a faster build needs cheaper steps.
+    `rewritten` names the files beside the shards that were missing or changed, `strays` those among the shards that are
+    not of the dataset.
     """
 
     directory: Path
@@ -42,6 +44,8 @@ class Summary:
     digest: str
     seconds: float
     steps: dict[str, float] = field(default_factory=dict)
+    rewritten: tuple[str, ...] = ()
+    strays: tuple[str, ...] = ()
 
 
 def build(
@@ -95,6 +99,7 @@ class _Build:
         self.done = 0
         self.known: dict[str, ShardRecord] = {}
         self.steps: dict[str, float] = {}
+        self.rewritten: list[str] = []
 
     def run(self, began: float) -> Summary:
         """Keep what is whole, draw the rest, close with the manifest."""
@@ -116,6 +121,8 @@ class _Build:
             digest=found.digest,
             seconds=time.perf_counter() - began,
             steps=self.steps,
+            rewritten=tuple(self.rewritten),
+            strays=tuple(ours.strays(self.directory, {r.file for r in records})),
         )
 
     def _kept(self) -> dict[str, ShardRecord]:
@@ -202,9 +209,11 @@ class _Build:
                 continue  # a finished dataset's card may have been edited by its owner
             if not path.is_file() or path.read_bytes() != text:
                 atomic.write(path, text, self.directory / layout.BUILD / f"{name}.tmp")
+                self.rewritten.append(name)
         path = self.directory / layout.MANIFEST
         if not path.is_file() or path.read_bytes() != found.to_json():
             manifest.save(self.directory, found)
+            self.rewritten.append(layout.MANIFEST)
         journal.end(self.directory)
         return found
 
