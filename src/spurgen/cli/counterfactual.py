@@ -29,6 +29,10 @@ def command(
 ) -> None:
     """Draw one row again with every value of a channel; everything else stays as it was. The row's own value is
     marked, the caption stands below."""
+    from spurgen.report.sheets import format_of
+
+    if out is not None:
+        format_of(out)
     if is_directory(where):
         if overrides or seed is not None:
             raise SpurgenError("--set and --seed are for specs; the rows of a dataset are what they are")

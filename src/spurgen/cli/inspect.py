@@ -35,7 +35,10 @@ def command(
     """Show what a dataset or a spec holds: how often each channel goes along with the label, asked and achieved; what
     each channel alone gives away; the groups; and a contact sheet."""
     from spurgen.latents.audit import audit
+    from spurgen.report.sheets import format_of
 
+    if out is not None:
+        format_of(out)
     source = None
     if is_directory(where):
         if overrides or rows is not None or seed is not None:

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spurgen.errors import SpurgenError
+from spurgen.store import atomic
+
 if TYPE_CHECKING:
-    from PIL import Image, ImageDraw
+    from PIL import Image
 
 INK, FAINT, PAPER, ACCENT = (28, 30, 38), (110, 115, 130), (255, 255, 255), (214, 80, 34)
 GAP_PX = 8
+TITLE, LABEL, TEXT = 18, 14, 12  # sizes of letters
+LINE_PX = 15
+FINE = 4  # how much larger letters are drawn than they are shown
+FORMATS = {".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
 
 
 @dataclass(frozen=True)
@@ -38,70 +48,78 @@ class Row:
 
 def sheet(rows: Sequence[Row], title: str = "", tile_px: int = 112) -> Image.Image:
     """All rows on one page. Small pictures are enlarged by whole factors, so that pixels stay pixels."""
-    from PIL import Image, ImageDraw
+    from PIL import Image
 
-    label_px = max((_width(r.label, 14) for r in rows if r.label), default=0) + (
-        12 if any(r.label for r in rows) else 0
-    )
+    labels = [_width(row.label, LABEL) for row in rows if row.label]
+    label_px = max(labels) + 12 if labels else 0
     widest = max((len(r.tiles) for r in rows), default=1)
-    probe = ImageDraw.Draw(Image.new("RGB", (1, 1)))
-    width = max(2 * GAP_PX + label_px + widest * (tile_px + GAP_PX), _width(title, 18) + 2 * GAP_PX)
-    heights = [_row_height(probe, row, tile_px) for row in rows]
+    headings = [_width(row.heading, LABEL) for row in rows]
+    width = max(label_px + widest * (tile_px + GAP_PX), _width(title, TITLE), *headings) + 2 * GAP_PX
+    heights = [_row_height(row, tile_px) for row in rows]
     top = GAP_PX + (30 if title else 0)
     page = Image.new("RGB", (width, top + sum(heights) + GAP_PX), PAPER)
-    draw = ImageDraw.Draw(page)
-    if title:
-        draw.text((GAP_PX, GAP_PX), title, INK, _font(18))
+    _write(page, (GAP_PX, GAP_PX), title, INK, TITLE)
     for row, height in zip(rows, heights, strict=True):
-        _draw_row(page, draw, row, top, label_px, tile_px)
+        _draw_row(page, row, top, label_px, tile_px)
         top += height
     return page
 
 
-def save(page: Image.Image, path: Any) -> None:
-    """Write a page as PNG; a path that cannot be written is one sentence."""
-    from pathlib import Path
-
-    from spurgen.errors import SpurgenError
-
-    try:
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        page.save(path, "PNG")
-    except OSError as error:
-        raise SpurgenError(f"cannot write {path}: {error.strerror or error}") from None
+def format_of(path: str | Path) -> str:
+    """The format that a file's name ends in; asked before anything is drawn."""
+    form = FORMATS.get(Path(path).suffix.lower())
+    if form is None:
+        raise SpurgenError(f"{path} does not say which kind of picture it is; let it end in {', '.join(FORMATS)}")
+    return form
 
 
-def _draw_row(page: Image.Image, draw: ImageDraw.ImageDraw, row: Row, top: int, label_px: int, tile_px: int) -> None:
+def save(page: Image.Image, path: str | Path) -> None:
+    """Write a page in the format that its name ends in, in one step; what cannot be written is one sentence."""
+    target = Path(path)
+    content = BytesIO()
+    page.save(content, format_of(target))
+    with atomic.explained(target):
+        target.parent.mkdir(parents=True, exist_ok=True)
+    atomic.write(target, content.getvalue())
+
+
+def _draw_row(page: Image.Image, row: Row, top: int, label_px: int, tile_px: int) -> None:
+    from PIL import ImageDraw
+
     if row.heading:
-        draw.text((GAP_PX, top + 2), row.heading, INK, _font(14))
+        _write(page, (GAP_PX, top + 2), row.heading, INK, LABEL)
         top += 24
+    lefts = [GAP_PX + label_px + i * (tile_px + GAP_PX) for i in range(max(len(row.tiles), len(row.columns)))]
     if row.columns:
-        for i, name in enumerate(row.columns):
-            draw.text((GAP_PX + label_px + i * (tile_px + GAP_PX), top), name, FAINT, _font(12))
+        for left, name in zip(lefts, row.columns, strict=False):
+            _write(page, (left, top), name, FAINT, TEXT)
         top += 18
     if row.label:
-        draw.text((GAP_PX, top + tile_px // 2 - 9), row.label, INK, _font(14))
-    for i, tile in enumerate(row.tiles):
-        left = GAP_PX + label_px + i * (tile_px + GAP_PX)
+        _write(page, (GAP_PX, top + (tile_px // 2 - 9 if _pictures(row) else 0)), row.label, INK, LABEL)
+    for left, tile in zip(lefts, row.tiles, strict=False):
         below = top
         if tile.image is not None:
             page.paste(_fitted(tile.image, tile_px), (left, top))
             below += tile_px + 3
             if tile.marked:
-                draw.rectangle((left - 3, top - 3, left + tile_px + 2, top + tile_px + 2), outline=ACCENT, width=3)
-        if tile.title:
-            draw.text((left, below), tile.title, ACCENT if tile.marked else INK, _font(12))
-            below += 16
-        for line in _wrapped(draw, tile.text, tile_px, 10):
-            draw.text((left, below), line, FAINT, _font(10))
-            below += 13
+                frame = (left - 3, top - 3, left + tile_px + 2, top + tile_px + 2)
+                ImageDraw.Draw(page).rectangle(frame, outline=ACCENT, width=3)
+        for line in _wrapped(tile.title, tile_px):
+            _write(page, (left, below), line, ACCENT if tile.marked else INK, TEXT)
+            below += LINE_PX
+        for line in _wrapped(tile.text, tile_px):
+            _write(page, (left, below), line, FAINT, TEXT)
+            below += LINE_PX
 
 
-def _row_height(draw: ImageDraw.ImageDraw, row: Row, tile_px: int) -> int:
-    text = max((len(_wrapped(draw, t.text, tile_px, 10)) for t in row.tiles), default=0)
-    picture = tile_px + 3 if any(t.image is not None for t in row.tiles) else 0
-    titles = 16 if any(t.title for t in row.tiles) else 0
-    return (24 if row.heading else 0) + (18 if row.columns else 0) + picture + titles + 13 * text + GAP_PX
+def _row_height(row: Row, tile_px: int) -> int:
+    lines = max((len(_wrapped(t.title, tile_px)) + len(_wrapped(t.text, tile_px)) for t in row.tiles), default=0)
+    body = max((tile_px + 3 if _pictures(row) else 0) + lines * LINE_PX, 20 if row.label else 0)
+    return (24 if row.heading else 0) + (18 if row.columns else 0) + body + GAP_PX
+
+
+def _pictures(row: Row) -> bool:
+    return any(tile.image is not None for tile in row.tiles)
 
 
 def _fitted(image: NDArray[np.uint8], tile_px: int) -> Image.Image:
@@ -116,22 +134,40 @@ def _fitted(image: NDArray[np.uint8], tile_px: int) -> Image.Image:
     return picture.resize((tile_px, tile_px), Image.Resampling.LANCZOS)
 
 
-def _wrapped(draw: ImageDraw.ImageDraw, text: str, width_px: int, size: int) -> list[str]:
+def _wrapped(text: str, width_px: int) -> list[str]:
+    """Text in lines of at most this width; words that are wider are broken."""
     lines: list[str] = []
     for word in text.split():
         longer = f"{lines[-1]} {word}" if lines else word
-        if lines and draw.textlength(longer, _font(size)) <= width_px:
+        if lines and _width(longer, TEXT) <= width_px:
             lines[-1] = longer
-        else:
-            lines.append(word)
+            continue
+        while _width(word, TEXT) > width_px and len(word) > 1:
+            fits = max(n for n in range(1, len(word)) if n == 1 or _width(word[:n], TEXT) <= width_px)
+            lines.append(word[:fits])
+            word = word[fits:]
+        lines.append(word)
     return lines
 
 
+def _write(page: Image.Image, at: tuple[int, int], text: str, ink: tuple[int, int, int], size: int) -> None:
+    """Text drawn large and made small: at its own size the font rounds narrow letters and colons away."""
+    from PIL import Image, ImageDraw
+
+    if not text:
+        return
+    width, height = _width(text, size) + 2, size + 6
+    large = Image.new("L", (width * FINE, height * FINE))
+    ImageDraw.Draw(large).text((0, 0), text, 255, _font(size))
+    page.paste(ink, (*at, at[0] + width, at[1] + height), large.resize((width, height), Image.Resampling.BOX))
+
+
 def _width(text: str, size: int) -> int:
-    return int(_font(size).getlength(text)) + 1 if text else 0
+    return int(_font(size).getlength(text) / FINE) + 1 if text else 0
 
 
+@cache
 def _font(size: int) -> Any:
     from PIL import ImageFont
 
-    return ImageFont.load_default(size)
+    return ImageFont.load_default(size * FINE)
