@@ -70,7 +70,8 @@ def trial(job: tuple[str, int, str, dict[str, float]]) -> dict[str, Any]:
     data = Path(work) / f"{'strong' if coupled else 'even'}-{seed}"
     out = Path(work) / f"{name.replace(', ', '-').replace(' ', '-')}-{seed}"
     run = train(data, name if coupled else "erm", "small_cnn", out, seed, options=training, group_by=GROUPS)
-    scores = evaluate(run, data, group_by=GROUPS)
+    kept = next((out / "evaluate").glob("*/results.json"), None)
+    scores = evaluate(run, data, group_by=GROUPS) if kept is None else json.loads(kept.read_text("utf-8"))
     print(f"{name}, seed {seed}: {100 * scores['metrics']['worst_group_accuracy']:.1f}%", flush=True)
     return {
         "method": name,

@@ -65,6 +65,7 @@ class Model:
     """An architecture: which modality it reads and how it is built. `learning_rate` is where a search may start.
 
     `texts` gives an encoder of texts that belongs to the model; without it words are counted in training captions.
+    `digest` is of the files that a model is made from, where its name does not say all.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Model:
     paper: str = ""
     learning_rate: float = 1e-3
     texts: Callable[[], Any] | None = None
+    digest: str = ""
 
 
 MODELS: Registry[Model] = Registry("model", "spurgen.models", "MODEL")
@@ -184,13 +186,17 @@ class Stage(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Rows on the device. `raw` gives what is stored of some of them; nothing here is shuffled."""
+    """Rows on the device. `raw` gives what is stored of some of them; nothing here is shuffled.
+
+    What is stored lies on the device too if it is `resident`.
+    """
 
     y: Tensor
     group: Tensor
     environment: Tensor
     attributes: Tensor
     raw: Callable[[Tensor], Any]
+    resident: bool = True
 
     def __len__(self) -> int:
         return len(self.y)

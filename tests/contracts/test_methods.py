@@ -123,15 +123,25 @@ def test_it_learns_and_goes_on_bit_for_bit(name, built, tmp_path, monkeypatch):
 @pytest.mark.parametrize("name", ALL)
 def test_it_refuses_data_without_what_it_needs_by_name(name, odd):
     needs = METHODS.get(name).needs
-    for lacking, sentence in (("groups", "needs group attributes"), ("environments", "compares environments"),
-                              ("validation", "fits on validation rows")):  # fmt: skip
-        options = {"batch_size": 16, "steps": 4}
-        if getattr(needs, lacking):
+    sentences = {
+        "groups": "balances groups of validation rows" if needs.validation else "needs group attributes",
+        "environments": "compares environments",
+        "validation": "fits on validation rows",
+    }
+    options = {"batch_size": 16, "steps": 4}
+    for lacking, sentence in sentences.items():
+        if getattr(needs, lacking) or (lacking == "groups" and needs.validation):
             with pytest.raises(SpurgenError, match=f"^{name} {sentence}") as raised:
                 train(odd[lacking], name, "tiny", options=options)
             assert "\n" not in str(raised.value)
         else:
             assert train(odd[lacking], name, "tiny", options=options).about["steps"] == 4
+
+
+@pytest.mark.parametrize("name", [n for n in ALL if "over" in METHODS.get(n).settings.__dataclass_fields__])
+def test_classes_can_count_alike_where_there_are_no_groups(name, odd):
+    run = train(odd["groups"], name, "tiny", settings={"over": "class"}, options={"batch_size": 16, "steps": 4})
+    assert run.about["steps"] == 4
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -25,7 +25,8 @@ def test_loss_by_hand():
     """
     found = learner("ldam", {"scale": 2}).loss(batch([[1, 0, 0]] * 2, [0, 1], group=[2, 3]), "train")
     assert found.total.item() == pytest.approx((math.log(math.e + 2) - 1 + math.log(math.exp(2) + 2)) / 2)
-    assert found.scores.tolist() == [[1, 0, 0]] * 2, "what is predicted has neither margin nor scale"
+    trial = learner("ldam", {"scale": 2})
+    assert found.scores.tolist() == trial(torch.tensor([[1.0, 0, 0]] * 2)).tolist() == [[2, 0, 0]] * 2, "no margin"
 
 
 def test_margin_of_the_class_where_told():

@@ -121,6 +121,19 @@ def test_it_is_trained_kept_opened_and_scored(kind, data, tmp_path):
     assert first["metrics"] == second["metrics"] and np.isfinite(first["metrics"]["cross_entropy"])
 
 
+def test_a_folder_that_has_changed_is_another_model(data, tmp_path, monkeypatch):
+    text_model("bert", tmp_path / "m")
+    monkeypatch.chdir(tmp_path)
+    how = {"options": {"steps": 2, "batch_size": 16}}
+    run = train(data, "erm", "hf:./m", "run", **how)
+    assert run.about["model"] == f"hf:{tmp_path.resolve() / 'm'}"
+    monkeypatch.chdir("/")
+    load_run(tmp_path / "run")
+    (tmp_path / "m/vocab.txt").write_text("\n".join(reversed(WORDS)))
+    with pytest.raises(DataError, match="are others than those that"):
+        load_run(tmp_path / "run")
+
+
 def refused(name, sentence, kind=SpurgenError):
     with pytest.raises(kind, match=sentence) as raised:
         find_model(name).build(Shape(3, (8,), len(WORDS)))
@@ -145,6 +158,14 @@ def test_pickled_weights_are_not_read(tmp_path):
     (tmp_path / "m/model.safetensors").unlink()
     torch.save(net.state_dict(), tmp_path / "m/pytorch_model.bin")
     refused(f"hf:{tmp_path / 'm'}", "cannot load the model.*safetensors", DataError)
+
+
+@pytest.mark.parametrize("where", ["config.json", "model.safetensors.index.json", "adapter_config.json"])
+def test_other_ways_to_a_pickle_are_closed(tmp_path, where):
+    text_model("bert", tmp_path / "m")
+    config = json.loads((tmp_path / "m/config.json").read_text())
+    (tmp_path / "m" / where).write_text(json.dumps(config | {"transformers_weights": "adapter_model.bin"}))
+    refused(f"hf:{tmp_path / 'm'}", "cannot load the model.*(only model.safetensors|adapter)", DataError)
 
 
 def test_code_that_comes_with_a_model_is_not_run(tmp_path):

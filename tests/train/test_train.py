@@ -1,5 +1,6 @@
 """Trials as a person starts them: they learn, they go on bit for bit, and they refuse what they must."""
 
+import dataclasses
 import json
 import os
 import signal
@@ -12,7 +13,9 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from spurgen.errors import DataError, SpurgenError
+from spurgen.errors import Busy, DataError, SpurgenError
+from spurgen.store import lock
+from spurgen.store.layout import BUILD
 from spurgen.store.writer import build
 from spurgen.train import events, load_run, train
 from spurgen.train.loop import Trainer
@@ -156,6 +159,92 @@ def test_a_loss_that_is_no_number_ends_the_run_with_a_reason(built, tmp_path):
         )  # fmt: skip
     about = json.loads((tmp_path / "run/run.json").read_text())
     assert about["state"] == "failed" and "no finite number" in about["reason"]
+
+
+def test_weights_that_are_no_numbers_end_the_run_even_at_the_last_step(built, tmp_path, monkeypatch):
+    from spurgen.train.step import Stepper
+
+    take = Stepper.take
+
+    def spoil(self, given, phase, rate):
+        take(self, given, phase, rate)
+        with torch.no_grad():
+            if len(steps := self.__dict__.setdefault("taken", [])) == 43:
+                self.parameters[-1].fill_(torch.nan)
+            steps.append(1)
+
+    monkeypatch.setattr(Stepper, "take", spoil)
+    with pytest.raises(SpurgenError, match=r"no finite numbers any more after step 44 of 44"):
+        train(built, model="tiny", out=tmp_path / "run", options=FAST)
+    assert not (tmp_path / "run/weights.safetensors").exists()
+
+
+def test_a_run_in_progress_is_not_dropped_by_force(built, tmp_path):
+    train(built, model="tiny", out=tmp_path / "run", options=FAST)
+    before = {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir()}
+    with lock.held(tmp_path / "run"), pytest.raises(Busy):
+        train(built, model="tiny", out=tmp_path / "run", options=FAST, seed=1, force=True)
+    assert {p.name: p.read_bytes() for p in (tmp_path / "run").iterdir() if p.is_file()} == before
+
+
+def test_force_drops_scores_and_runs_that_cannot_be_read(built, tmp_path):
+    run = tmp_path / "run"
+    train(built, model="tiny", out=run, options=FAST)
+    (run / "evaluate").mkdir()
+    (run / "evaluate/old.json").write_text("{}")
+    (run / "notes.txt").write_text("mine")
+    (run / "run.json").write_text("{broken")
+    with pytest.raises(DataError, match="train again into another directory, or into this one with --force"):
+        train(built, model="tiny", out=run, options=FAST)
+    assert train(built, model="tiny", out=run, options=FAST, force=True).outcome is not None
+    assert not (run / "evaluate").exists() and (run / "notes.txt").read_text() == "mine"
+
+
+def test_a_lock_that_a_kill_left_is_no_run(built, tmp_path):
+    (tmp_path / "run" / BUILD).mkdir(parents=True)
+    (tmp_path / "run" / BUILD / "lock").write_text("1")
+    assert train(built, model="tiny", out=tmp_path / "run", options=FAST).outcome is not None
+
+
+def test_the_optimiser_comes_back_as_it_lay_in_memory(tmp_path):
+    """Kernels that take a whole step at once want all numbers of a weight in the same order."""
+    from spurgen.train import checkpoint, optimiser
+    from spurgen.train.options import Options
+
+    conv = torch.nn.Conv2d(3, 4, 3).to(memory_format=torch.channels_last)
+    first, second = (optimiser.optimiser(conv.parameters(), Options(), torch.device("cpu")) for _ in range(2))
+    conv(torch.rand(2, 3, 5, 5)).sum().backward()
+    first.step()
+    checkpoint.write(tmp_path / "c", "k", checkpoint.Place(), {"optimiser": optimiser.tensors(first)})
+    optimiser.restore(second, checkpoint.read(tmp_path / "c", "k")[1]["optimiser"])
+    one, two = (o.state[conv.weight]["exp_avg"] for o in (first, second))
+    assert two.stride() == one.stride() == conv.weight.stride() and torch.equal(one, two)
+
+
+def test_a_stage_trains_what_the_one_before_had_frozen(built):
+    from spurgen.learning import METHODS, Stage
+    from spurgen.methods.erm import METHOD, Erm
+
+    class HeadFirst(Erm):
+        def stages(self):
+            return [Stage("head", 0.5), Stage("all", 0.5)]
+
+        def trained(self, stage):
+            return list((self.net.head if stage == 0 else self.net).parameters())
+
+    METHODS.add("head_first", dataclasses.replace(METHOD, name="head_first", learner=HeadFirst))
+    try:
+        fresh = train(built, "head_first", "tiny", options={"steps": 2, "batch_size": 32, "learning_rate": 1e-12})
+        run = train(built, "head_first", "tiny", options=FAST)
+    finally:
+        del METHODS._loaded()["head_first"]
+    one, two = (r.learner.net.hidden[0].weight for r in (fresh, run))
+    assert not torch.allclose(one, two, atol=1e-4)
+
+
+def test_keeping_the_best_is_refused_where_the_end_is_a_computation(built):
+    with pytest.raises(SpurgenError, match=r"dfr ends with a computation on validation rows.*leave keep out"):
+        train(built, "dfr", "tiny", options=FAST | {"keep": "average"})
 
 
 def test_on_the_fly_it_goes_on_too(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -22,9 +23,7 @@ class Settings:
 class Aligned(Environments):
     """The mean of the environments' cross-entropies (each counts the same) + weight · their features' distance."""
 
-    def distance(self, features: Tensor, member: Tensor) -> Tensor:
-        """How far sets of features are apart, averaged over pairs of sets."""
-        raise NotImplementedError
+    distance: Callable[[Tensor, Tensor], Tensor]  # of features and a table of who is in which set, over pairs of sets
 
     def loss(self, batch: Batch, phase: str) -> Loss:
         """Cross-entropy averaged per environment, plus the penalty."""

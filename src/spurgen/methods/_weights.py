@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +41,12 @@ def normalised(raw: Tensor, sizes: Tensor) -> Tensor:
     return (raw * rows.sum() / (raw * rows).sum()).float()
 
 
+def weights_for(task: Task, over: str, raw: Callable[[Tensor], Tensor]) -> Tensor:
+    """The weight of each group or class: in proportion to `raw` of its size, which counts as 1 where it is 0."""
+    sizes = sizes_of(task, over)
+    return normalised(raw(sizes.double().clamp(min=1)), sizes)
+
+
 class Weighted(Learner):
     """Cross-entropies times weights that depend on how many rows a group or class has."""
 
@@ -47,8 +54,7 @@ class Weighted(Learner):
 
     def __init__(self, task: Task, settings: Any):
         super().__init__(task, settings)
-        sizes = sizes_of(task, settings.over)
-        self.register_buffer("weights", normalised(self.raw(sizes.double().clamp(min=1)), sizes))
+        self.register_buffer("weights", weights_for(task, settings.over, self.raw))
 
     def raw(self, sizes: Tensor) -> Tensor:
         """Weights in any unit, for sizes of at least 1."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from torch import Tensor
-
 from spurgen.learning import Method, Needs
 from spurgen.methods import _distances
 from spurgen.methods._alignment import Mixed, Settings
@@ -12,9 +10,7 @@ from spurgen.methods._alignment import Mixed, Settings
 class CausIrlMmd(Mixed):
     """Cross-entropy averaged per environment (equal weights) + weight · distance between two random mixtures."""
 
-    def distance(self, features: Tensor, member: Tensor) -> Tensor:
-        """Maximum mean discrepancy with a sum of Gaussian kernels."""
-        return _distances.mmd(features, member)
+    distance = staticmethod(_distances.mmd)
 
 
 METHOD = Method(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from torch import Tensor
-
 from spurgen.learning import Method, Needs
 from spurgen.methods import _distances
 from spurgen.methods._alignment import Aligned, Settings
@@ -18,9 +16,7 @@ class Coral(Aligned):
 
     least_rows = 2
 
-    def distance(self, features: Tensor, member: Tensor) -> Tensor:
-        """Means and covariances."""
-        return _distances.coral(features, member)
+    distance = staticmethod(_distances.coral)
 
 
 METHOD = Method(

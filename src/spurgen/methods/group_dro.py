@@ -22,14 +22,17 @@ class Settings:
 
 
 class GroupDro(Learner):
-    """Weights q over groups, moved at every step by exp(eta · loss) and kept from step to step."""
+    """Weights q over groups, moved at every step by exp(eta · loss) and kept from step to step.
 
-    q: Tensor
+    Their logarithms are kept: a weight that has become very small can grow again, and no loss is too large.
+    """
+
+    log_q: Tensor
 
     def __init__(self, task: Task, settings: Settings):
         super().__init__(task, settings)
         present = (task.group_sizes > 0).float()
-        self.register_buffer("q", present / present.sum())
+        self.register_buffer("log_q", (present / present.sum()).log())
 
     def sampling(self, stage: int) -> Sampling:
         """Groups equally often."""
@@ -39,11 +42,11 @@ class GroupDro(Learner):
         """Sum over groups of q times the group's mean loss; a group that is not in the batch keeps its q."""
         scores = self.net(batch.inputs)
         rows = cross_entropy(scores, batch.y, reduction="none")
-        losses, present = means(rows, batch.group, len(self.task.groups))
+        losses, _ = means(rows, batch.group, len(self.task.groups))  # 0 for a group that is not in the batch
         with torch.no_grad():
-            self.q.mul_(torch.where(present, torch.exp(self.settings.eta * losses), 1.0))
-            self.q.div_(self.q.sum())
-        return Loss((self.q * losses).sum(), scores)
+            self.log_q.add_(self.settings.eta * losses)
+            self.log_q.sub_(self.log_q.logsumexp(0))
+        return Loss((self.log_q.exp() * losses).sum(), scores)
 
 
 METHOD = Method(

@@ -17,7 +17,7 @@ class Settings:
     """Settings of IRM."""
 
     weight: float = setting(1e2, "weight of the penalty once annealed (λ); 1 before", Power(-1, 5), least=0)
-    anneal: float = setting(0.1, "share of the steps before the weight rises", Power(-3.7, -0.1), least=0, most=1)
+    anneal: float = setting(0.1, "share of the steps before the weight rises", Power(-3.7, -0.1), least=0, most=0.99)
 
 
 class Irm(Annealed):

@@ -25,7 +25,8 @@ class Ldam(Learner):
     """Margins in proportion to n^(-1/4), the largest of them `max_margin`.
 
     A margin is taken off the score of a row's own class during training only: the margin of that class, or of the
-    row's group, whatever the group says about the class. Predictions use the plain scores, without margin or scale.
+    row's group, whatever the group says about the class. Predictions have the scale, for with it the softmax was
+    trained, and no margin.
     """
 
     margins: Tensor
@@ -38,10 +39,15 @@ class Ldam(Learner):
 
     def loss(self, batch: Batch, phase: str) -> Loss:
         """The mean cross-entropy of scaled scores with margins."""
-        scores = self.net(batch.inputs)
+        scores = self(batch.inputs)
         own = batch.y[:, None] == torch.arange(len(self.task.classes), device=scores.device)
         margins = self.margins[codes_of(batch, self.settings.over)]
-        return Loss(cross_entropy(self.settings.scale * (scores - own * margins[:, None]), batch.y), scores)
+        return Loss(cross_entropy(scores - self.settings.scale * own * margins[:, None], batch.y), scores)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Scaled scores."""
+        scores: Tensor = self.settings.scale * self.net(inputs)
+        return scores
 
 
 METHOD = Method(

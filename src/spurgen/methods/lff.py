@@ -48,7 +48,10 @@ class Lff(Learner):
         self.label.copy_(data.train.y)
 
     def loss(self, batch: Batch, phase: str) -> Loss:
-        """Both networks' losses; neither reaches the other network, nor what made the other's inputs."""
+        """Both networks' losses; neither reaches the other network, nor what made the other's inputs.
+
+        The trainer clips the gradient of both together.
+        """
         debiased = self.net(batch.inputs)
         biased = self.biased(batch.inputs.detach())
         easy = cross_entropy(biased, batch.y, reduction="none")

@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from spurgen.learning import Batch, Learner, Loss, Method
-from spurgen.methods._mixing import along, beta
+from spurgen.methods._mixing import beta
 from spurgen.settings import Power, setting
 
 
@@ -27,12 +27,11 @@ class Mixup(Learner):
 
     def loss(self, batch: Batch, phase: str) -> Loss:
         """The two cross-entropies in the shares of the inputs; there are no scores of the rows themselves."""
-        share = beta(self.settings.alpha, 1, batch.inputs)
+        share = beta(self.settings.alpha, 1, batch.inputs)[0]
         other = torch.rand(len(batch), device=batch.inputs.device).argsort()
-        own = along(share, batch.inputs)
+        own = share.to(batch.inputs.dtype)
         scores = self.net(own * batch.inputs + (1 - own) * batch.inputs[other])
-        losses = share * cross_entropy(scores, batch.y) + (1 - share) * cross_entropy(scores, batch.y[other])
-        return Loss(losses.sum(), None)
+        return Loss(share * cross_entropy(scores, batch.y) + (1 - share) * cross_entropy(scores, batch.y[other]))
 
 
 METHOD = Method(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from spurgen.learning import Batch, Method, Needs, Task
 from spurgen.methods._two_stage import FirstStage, Retrained
-from spurgen.methods._weights import Over, codes_of, normalised, sizes_of
+from spurgen.methods._weights import Over, codes_of, weights_for
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,7 @@ class ReweightCrt(Retrained):
 
     def __init__(self, task: Task, settings: Settings):
         super().__init__(task, settings)
-        sizes = sizes_of(task, settings.over)
-        self.register_buffer("weights", normalised(1 / sizes.double().clamp(min=1), sizes))
+        self.register_buffer("weights", weights_for(task, settings.over, torch.reciprocal))
 
     def weight(self, batch: Batch) -> Tensor:
         """The weight of each row's group or class."""

@@ -14,7 +14,7 @@ class Settings:
     """Settings of V-REx."""
 
     weight: float = setting(10.0, "weight of the variance once annealed (β); 1 before", Power(-1, 5), least=0)
-    anneal: float = setting(0.1, "share of the steps before the weight rises", Power(-3.7, -0.1), least=0, most=1)
+    anneal: float = setting(0.1, "share of the steps before the weight rises", Power(-3.7, -0.1), least=0, most=0.99)
 
 
 class Vrex(Annealed):

@@ -21,8 +21,8 @@ def with_presence(embeddings: Tensor, there: Tensor) -> Tensor:
 
 
 def parted(inputs: Tensor) -> tuple[Tensor, Tensor]:
-    """Embeddings, and how much of each token is there."""
-    return inputs[..., :-1], inputs[..., -1]
+    """Embeddings, and how much of each token is there, which nobody can learn."""
+    return inputs[..., :-1], inputs[..., -1].detach()
 
 
 def attention_bias(there: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ without asking the network for anything; a name on the hub is downloaded, becaus
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import sys
 from collections.abc import Iterator, Sequence
@@ -29,6 +30,7 @@ PREFIX = "hf:"
 def model(name: str) -> Model:
     """The classifier that a folder or a name on the hub says; its modality is in its configuration."""
     source = _source(name)
+    _refuse_detours(source)
     config = _load("AutoConfig", source)
     library = _library()
     if type(config) in library.MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING:
@@ -44,7 +46,33 @@ def model(name: str) -> Model:
         build=lambda shape: build(source, shape),
         learning_rate=5e-5,
         texts=(lambda: vocabulary(source)) if modality == "caption" else None,
+        digest=_digest(Path(source)) if _is_folder(source) else "",
     )
+
+
+def _refuse_detours(source: str) -> None:
+    """A folder may name other files to read weights from, which `use_safetensors` does not reach."""
+    if not _is_folder(source):
+        return
+    folder = Path(source)
+    if (folder / "adapter_config.json").exists():
+        raise DataError(f"cannot load the model {source!r}: it is an adapter; merge it into its model first")
+    for path in [folder / "config.json", *folder.glob("*.index.json")]:
+        words = path.read_text("utf-8", errors="replace") if path.is_file() else ""
+        if "transformers_weights" in words or (path.name != "config.json" and ".bin" in words):
+            raise DataError(
+                f"cannot load the model {source!r}: {path.name} names weights of its own choice; only "
+                "model.safetensors is read"
+            )
+
+
+def _digest(folder: Path) -> str:
+    """Of all files that make the model what it is."""
+    found = hashlib.blake2b(digest_size=16)
+    for path in sorted(p for p in folder.iterdir() if p.suffix in (".json", ".safetensors", ".txt", ".model")):
+        with open(path, "rb") as file:
+            found.update(path.name.encode() + hashlib.file_digest(file, "sha256").digest())
+    return found.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -118,7 +146,7 @@ def _source(name: str) -> str:
     """The folder or hub name. A folder that is not there must not be looked for on the hub."""
     source = name.removeprefix(PREFIX)
     if _is_folder(source):
-        return str(Path(source).expanduser())
+        return str(Path(source).expanduser().resolve())
     if not source or source[0] in "./~" or source.count("/") > 1:
         raise DataError(f"there is no folder {source!r} with a model in it")
     return source

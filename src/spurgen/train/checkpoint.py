@@ -6,15 +6,15 @@ safetensors only: reading one runs no code.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load as parse
-from safetensors.torch import save as serialise
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor
 
 from spurgen.errors import DataError
@@ -36,14 +36,32 @@ class Place:
 
 def write(path: Path, key: str, place: Place, parts: Mapping[str, Mapping[str, Tensor]]) -> None:
     """Write everything; a name of a tensor is `part/name`."""
-    tensors = {
-        f"{part}/{name}": value.detach().cpu().clone().contiguous()
-        for part, values in parts.items()
-        for name, value in values.items()
-    }
-    about = {"key": key, "place": json.dumps(asdict(place))}
+    tensors = {f"{part}/{name}": value for part, values in parts.items() for name, value in values.items()}
+    save(path, tensors, {"key": key, "place": json.dumps(asdict(place))})
+
+
+def save(path: Path, tensors: Mapping[str, Tensor], about: dict[str, str]) -> None:
+    """Write a safetensors file in one step."""
+    plain: dict[str, Tensor] = {}
+    seen: set[int] = set()
+    for name, value in tensors.items():
+        found = value.detach().cpu().contiguous()
+        plain[name] = found.clone() if found.data_ptr() in seen else found  # two names of one tensor are refused
+        seen.add(found.data_ptr())
     path.parent.mkdir(parents=True, exist_ok=True)
-    atomic.write(path, serialise(tensors, about))
+    temporary = path.with_name(f".{path.name}.tmp")
+    with atomic.explained(path):
+        try:
+            save_file(plain, temporary, about)
+            with open(temporary, "rb") as file:
+                os.fsync(file.fileno())
+            atomic.replace(temporary, path)
+        except SafetensorError as error:
+            temporary.unlink(missing_ok=True)
+            raise DataError(f"cannot write {path} ({error}); make room and run the same command again") from error
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
 
 
 def read(path: Path, key: str) -> tuple[Place, dict[str, dict[str, Tensor]]] | None:
@@ -66,10 +84,8 @@ def read(path: Path, key: str) -> tuple[Place, dict[str, dict[str, Tensor]]] | N
 def load(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
     """(metadata, tensors) of a safetensors file."""
     try:
-        content = path.read_bytes()
-        length = int.from_bytes(content[:8], "little")
-        about = json.loads(content[8 : 8 + length]).get("__metadata__", {})
-        return dict(about), parse(content)
+        with safe_open(path, "pt") as file:
+            return dict(file.metadata() or {}), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (OSError, ValueError, SafetensorError) as error:
         raise DataError(f"{path} cannot be read as safetensors; it is damaged, or is something else") from error
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -34,7 +35,7 @@ class Outcome(NamedTuple):
     """What a trial ends with. `records` has a row per step, `checks` one per check; the columns are named in `run`."""
 
     records: NDArray[np.float32]
-    checks: NDArray[np.float32]
+    checks: NDArray[np.float64]
     place: Place
 
 
@@ -73,12 +74,14 @@ class Trainer:
         self.best: dict[str, Tensor] = {}
         self._restored: dict[str, dict[str, Tensor]] = {}
         self._started = self._saved = time.monotonic()
+        self._cost = 0.0  # seconds that the last checkpoint took
 
     def run(self, about: dict[str, Any] | None = None) -> Outcome:
         """Take all steps that are left. Torch's own random numbers are used, and put back afterwards."""
         on = [self.device] if self.device.type == "cuda" else []
         exact = torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True)
-        with torch.random.fork_rng(devices=on), exact:
+        here: Any = torch.cuda.device(self.device) if on else contextlib.nullcontext()
+        with here, torch.random.fork_rng(devices=on), exact:
             torch.manual_seed(int(seeds.key(self.learner.task.seed, "train/torch")[0] >> np.uint64(1)))
             self._resume()
             events.tell(self.subscribers, events.Began(self.place.taken, self.total, about or {}))
@@ -102,7 +105,7 @@ class Trainer:
             self.learner.begin(stage, self.source.data)
             self.place.begun = True
         if not steps:
-            return self._check(stage)
+            return  # what was fitted on validation rows is not to be scored on them
         stepper = Stepper(self.learner, stage, self.options, self.source, self.graphs, _READ)
         self._restore_optimiser(stepper)
         how = self.learner.sampling(stage)
@@ -117,10 +120,10 @@ class Trainer:
             if checked:
                 self._check(stage)
                 stepper.train_mode()
-            if self.path is not None and (done or self._due()):
+            if self.path is not None and ((done and stage + 1 < len(self.stages)) or self._due()):
                 self._read(stepper, steps)
                 self._save(stepper)
-        return None
+        self._finite()
 
     def _take(self, stepper: Stepper, stage: int, steps: int, rows: Sampler | None) -> None:
         step = self.place.step
@@ -156,16 +159,22 @@ class Trainer:
         bad = (~torch.isfinite(notes[:, 0])).nonzero()
         if len(bad):
             step = self.place.taken - len(notes) + int(bad[0]) + 1
-            reason = (
-                f"the loss was no finite number any more at step {step} of {self.total}; "
-                "take a smaller learning_rate, or a smaller weight of the method's penalty"
-            )
-            events.tell(self.subscribers, events.Ended(step, reason))
-            raise Diverged(reason)
+            self._diverged(f"the loss was no finite number any more at step {step}")
         self.records.append(notes)
         rate = self.rate * rate_at(self.options, max(self.place.step - 1, 0), steps)
         values = {"loss": float(notes[:, 0].mean()), "accuracy": float(notes[:, 1].nanmean()), "learning_rate": rate}
         events.tell(self.subscribers, events.Stepped(self.place.taken, self.total, values))
+
+    def _finite(self) -> None:
+        """Weights that are no numbers end the trial, also where no loss has seen them."""
+        for name, value in self.learner.named_parameters():
+            if not bool(value.isfinite().all()):
+                self._diverged(f"the weights {name} were no finite numbers any more after step {self.place.taken}")
+
+    def _diverged(self, what: str) -> None:
+        reason = f"{what} of {self.total}; take a smaller learning_rate, or a smaller weight of the method's penalty"
+        events.tell(self.subscribers, events.Ended(self.place.taken, reason))
+        raise Diverged(reason)
 
     def _check(self, stage: int) -> None:
         """Score the validation rows; keep the weights where they are the best so far and those are wanted."""
@@ -173,8 +182,10 @@ class Trainer:
         if val is None or self.score is None:
             return
         scores = predict(self.learner, val, self.options, self.device)
+        if not bool(scores.isfinite().all()):
+            self._diverged(f"scores of validation rows were no finite numbers any more after step {self.place.taken}")
         found = self.score(scores, val)
-        self.checks.append(torch.tensor([[float(self.place.taken), *found]]))
+        self.checks.append(torch.tensor([[float(self.place.taken), *found]], dtype=torch.float64))
         names = ("loss", "accuracy", "worst_group_accuracy")
         events.tell(self.subscribers, events.Checked(self.place.taken, dict(zip(names, found, strict=False))))
         column = {"average": 1, "worst_group": 2}.get(self.options.keep)
@@ -185,7 +196,8 @@ class Trainer:
     # ----------------------------------------------------------------------------------------------- checkpoints
 
     def _due(self) -> bool:
-        return time.monotonic() - self._saved >= _SAVE_SECONDS
+        """Every half minute; less often where a checkpoint takes so long that it would be a twentieth of the time."""
+        return time.monotonic() - self._saved >= _SAVE_SECONDS * max(1.0, 20 * self._cost / 30)
 
     def _save(self, stepper: Stepper) -> None:
         assert self.path is not None
@@ -205,6 +217,7 @@ class Trainer:
             },
         }
         checkpoint.write(self.path, self.key, self.place, parts)
+        self._cost = time.monotonic() - now
 
     def _resume(self) -> None:
         found = checkpoint.read(self.path, self.key) if self.path is not None else None
@@ -237,7 +250,7 @@ def predict(learner: Learner, split: Split, options: Options, device: torch.devi
     return torch.cat(found)
 
 
-def _stacked(parts: list[Tensor]) -> NDArray[np.float32]:
+def _stacked(parts: list[Tensor]) -> NDArray[Any]:
     """Rows of notes together."""
     parts = [part for part in parts if len(part)]
-    return torch.cat(parts).numpy().astype(np.float32) if parts else np.zeros((0, 0), np.float32)
+    return torch.cat(parts).numpy() if parts else np.zeros((0, 0), np.float32)

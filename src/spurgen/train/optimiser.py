@@ -23,7 +23,9 @@ def optimiser(parameters: Iterable[nn.Parameter], options: Options, device: torc
     if options.optimiser == "sgd":
         return torch.optim.SGD(groups, lr=rate, momentum=options.momentum, fused=on_gpu or None)
     if on_gpu:
-        return torch.optim.AdamW(groups, lr=rate, capturable=True, fused=True)
+        found = torch.optim.AdamW(groups, lr=rate, capturable=True, fused=True)
+        found._warned_capturable_if_run_uncaptured = True  # steps before the capture are meant to be uncaptured
+        return found
     return torch.optim.AdamW(groups, lr=rate)
 
 
@@ -61,6 +63,7 @@ def restore(optimiser: torch.optim.Optimizer, saved: dict[str, Tensor]) -> None:
     for key, value in saved.items():
         place, name = key.split(".", 1)
         parameter = parameters[int(place)]
-        # Adam counts its steps on the CPU unless it is to be captured
-        there = value if value.ndim == 0 and parameter.device.type == "cpu" else value.to(parameter.device)
-        optimiser.state[parameter][name] = there.clone()
+        # as it lies in memory, channels last say: kernels that do all in one ask for that
+        like = parameter.detach() if value.shape == parameter.shape else value
+        there = torch.empty_like(like, dtype=value.dtype, device=parameter.device)
+        optimiser.state[parameter][name] = there.copy_(value)

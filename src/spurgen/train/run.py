@@ -6,7 +6,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +17,23 @@ from torch import Tensor
 from spurgen import seeds
 from spurgen.errors import DataError, SpurgenError, UnknownName, unknown
 from spurgen.learning import METHODS, Learner, Method, Model, Sampling, Split, Task
+from spurgen.metrics.worst_group_accuracy import LEAST_ROWS
 from spurgen.settings import fill
 from spurgen.store import atomic, lock
 from spurgen.train import checkpoint
+from spurgen.train.directory import (
+    ABOUT,
+    CHECKPOINT,
+    CHECKS,
+    FORMAT,
+    RECORDS,
+    WEIGHTS,
+    WORDS,
+    about_of,
+    described,
+    drop,
+    must_be_dropped,
+)
 from spurgen.train.encode import Encoder, find_model
 from spurgen.train.events import Subscriber
 from spurgen.train.loop import Outcome, Trainer
@@ -29,11 +43,6 @@ from spurgen.version import __version__
 
 if TYPE_CHECKING:
     from spurgen.store.reader import Dataset
-
-FORMAT = 1  # changes whenever the same run would end with other weights
-ABOUT, WEIGHTS, CHECKPOINT, WORDS = "run.json", "weights.safetensors", "checkpoint.safetensors", "words.json"
-RECORDS, CHECKS = "records.parquet", "checks.parquet"
-LEAST_ROWS = 10  # of a group that may be called the worst
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +86,15 @@ def train(
     if graphs == "on" and where.type != "cuda":
         raise SpurgenError("graphs are for GPUs; leave graphs at auto, or train with --device cuda")
     world = open_world(data, kind, how, seed, stream, splits, group_by)
-    check_needs(part, world)
+    check_needs(part, chosen, world)
     check_used(options or {}, how, kind, world)
     about = {
         "format": FORMAT,
         "spurgen": __version__,
         "method": method,
         "settings": asdict(chosen),
-        "model": model,
+        "model": kind.name,
+        **({"model_digest": kind.digest} if kind.digest else {}),
         "options": asdict(how) | {"learning_rate": how.learning_rate or kind.learning_rate},
         "seed": seeds.whole("seed", seed),
         "device": where.type,
@@ -95,10 +105,12 @@ def train(
     if out is None:
         return _trained(about, part, kind, chosen, how, world, where, graphs, None, list(subscribers))
     directory = Path(out)
-    settle(directory, key, force)
-    if (directory / WEIGHTS).is_file():
-        return load_run(directory)
+    other = must_be_dropped(directory, key, force)
+    if not other and (directory / WEIGHTS).is_file():
+        return load_run(directory, device)
     with lock.held(directory):
+        if other:
+            drop(directory)
         atomic.write(directory / ABOUT, _json(about | {"state": "running"}))
         try:
             run = _trained(about, part, kind, chosen, how, world, where, graphs, directory, list(subscribers))
@@ -109,50 +121,11 @@ def train(
     return run
 
 
-def settle(directory: Path, key: str, force: bool) -> None:
-    """Make sure that a directory is empty, or holds this very run; with `force`, whatever run it holds is dropped."""
-    with atomic.looked_at(directory):
-        if directory.exists() and not directory.is_dir():
-            raise DataError(f"{directory} is a file; choose a directory for the run")
-        there = sorted(p.name for p in directory.iterdir()) if directory.exists() else []
-    if not there:
-        return
-    if ABOUT not in there:
-        raise DataError(f"{directory} is not empty and holds no run; choose another directory")
-    if about_of(directory).get("key") == key:
-        return
-    if not force:
-        raise DataError(
-            f"{directory} holds another run ({described(about_of(directory))}); choose another directory, or replace "
-            "it with --force"
-        )
-    for name in (WEIGHTS, CHECKPOINT, RECORDS, CHECKS, WORDS, ABOUT):
-        (directory / name).unlink(missing_ok=True)
-
-
-def about_of(directory: Path) -> dict[str, Any]:
-    """What a run's file says."""
-    path = directory / ABOUT
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except FileNotFoundError:
-        raise DataError(f"{directory} holds no run: there is no {ABOUT} in it") from None
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path} cannot be read; it is damaged, or is something else") from error
-    if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise DataError(f"{path} is of another version of SpurGen, or of something else; train again")
-    return found
-
-
-def described(about: Mapping[str, Any]) -> str:
-    """A run in a few words."""
-    settings = ", ".join(f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}" for k, v in about["settings"].items())
-    return f"{about['method']}{f' ({settings})' if settings else ''}, {about['model']}, seed {about['seed']}"
-
-
-def check_needs(method: Method, world: World) -> None:
+def check_needs(method: Method, settings: Any, world: World) -> None:
     """Refuse data that lacks what the method cannot do without."""
     needs = method.needs
+    if getattr(settings, "over", "group") == "class":
+        needs = replace(needs, groups=False)
     if world.endless and (needs.rows or needs.validation):
         raise SpurgenError(f"{method.name} needs a fixed list of rows, which a stream is not; train on a dataset")
     if needs.groups and len(world.groups) < 2:
@@ -172,6 +145,11 @@ def check_needs(method: Method, world: World) -> None:
         )
     if needs.validation and world.val is None:
         raise SpurgenError(f"{method.name} fits on validation rows, and {world.name} has no split for them")
+    if needs.validation and world.val is not None and int((world.val.groups.counts > 0).sum()) < 2:
+        raise SpurgenError(
+            f"{method.name} balances groups of validation rows, and all those of {world.name} are of one; "
+            "say what else to group by (--group-by)"
+        )
 
 
 def check_used(given: Mapping[str, Any], options: Options, model: Model, world: World) -> None:
@@ -206,8 +184,12 @@ def _trained(
         raise SpurgenError(
             f"{method.name} samples rows by group or environment, which a stream cannot; train on a dataset"
         )
+    if options.keep != "last" and not learner.stages()[-1].share:
+        raise SpurgenError(
+            f"{method.name} ends with a computation on validation rows, which cannot choose between weights as well; "
+            "leave keep out"
+        )
     source = world.source(encoder, device)
-    resident = getattr(source, "resident", True)
     trainer = Trainer(
         learner,
         source,
@@ -217,7 +199,7 @@ def _trained(
         path=None if directory is None else directory / CHECKPOINT,
         key=about["key"],
         subscribers=subscribers,
-        graphs=device.type == "cuda" and graphs != "off" and resident,
+        graphs=device.type == "cuda" and graphs != "off",
         rate=about["options"]["learning_rate"],
     )
     outcome = trainer.run(about)
@@ -269,7 +251,7 @@ def score(scores: Tensor, split: Split) -> list[float]:
     right = (scores.argmax(1) == split.y).double()
     groups, sizes = _rates(right, split.group)
     classes, _ = _rates(right, split.y)
-    large = sizes >= LEAST_ROWS if bool((sizes >= LEAST_ROWS).any()) else sizes > 0
+    large = sizes >= LEAST_ROWS if bool((sizes >= LEAST_ROWS).any()) else sizes > 0  # as in worst_of
     return [
         loss,
         float(right.mean()),
@@ -289,7 +271,6 @@ def _keep(run: Run) -> None:
     """Write the run's files; the weights come last, for they say that it is complete."""
     import pyarrow as pa
     import pyarrow.parquet as pq
-    from safetensors.torch import save
 
     assert run.directory is not None and run.outcome is not None
     groups = list(run.about["task"]["groups"])
@@ -310,8 +291,7 @@ def _keep(run: Run) -> None:
     if words is not None:
         atomic.write(run.directory / WORDS, _json(words))
     atomic.write(run.directory / ABOUT, _json(run.about))
-    tensors = {name: value.detach().cpu().clone().contiguous() for name, value in run.learner.state_dict().items()}
-    atomic.write(run.directory / WEIGHTS, save(tensors, {"key": run.about["key"]}))
+    checkpoint.save(run.directory / WEIGHTS, run.learner.state_dict(), {"key": run.about["key"]})
     (run.directory / CHECKPOINT).unlink(missing_ok=True)
 
 
@@ -323,6 +303,8 @@ def load_run(directory: str | Path, device: str = "auto") -> Run:
         reason = f" ({about['reason']})" if about.get("reason") else ""
         raise DataError(f"the run in {directory} is not finished{reason}; give the command that trains it again")
     method, kind = METHODS.get(about["method"]), find_model(about["model"])
+    if about.get("model_digest", "") != kind.digest:
+        raise DataError(f"the files of {about['model']} are others than those that {directory} was trained from")
     encoder = Encoder.restored(kind, directory / WORDS)
     settings = fill(method.settings, about["settings"], about["method"])
     learner = build_learner(about, method, kind, settings, encoder, about["size_px"], where)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from spurgen.load.fly import OnTheFly
     from spurgen.spec import World
 
-FREE = 0.6  # of a GPU's free memory that stored rows may take; beyond that they stay where they are
+FREE = 0.4  # of a GPU's free memory that the rows of a split may take; beyond that they stay where they are
 _CHUNK = 4096
 
 
@@ -35,9 +35,12 @@ def attributes(table: pa.Table, spec: World) -> np.ndarray[Any, Any]:
 
 def split_of(rows: Rows, encoder: Encoder, device: torch.device, environments: list[int]) -> Split:
     """Rows with everything that methods look at, on the device. Environments count among those of training."""
-    place = np.full(max(len(rows.spec.environments), 1), 0, np.int64)
+    place = np.full(max(len(rows.spec.environments), 1), -1, np.int64)
     place[environments] = np.arange(len(environments))
-    parts = {name: _held(encoder.array(name, rows.whole(name)), device) for name in encoder.modalities}
+    arrays = {name: encoder.array(name, rows.whole(name)) for name in encoder.modalities}
+    size = sum(array.nbytes for array in arrays.values())
+    resident = device.type == "cpu" or size < FREE * torch.cuda.mem_get_info(device)[0]
+    parts = {name: _held(array, device, resident) for name, array in arrays.items()}
 
     def raw(at: Tensor) -> Any:
         found = {name: take(at) for name, take in parts.items()}
@@ -52,12 +55,13 @@ def split_of(rows: Rows, encoder: Encoder, device: torch.device, environments: l
         there(place[rows.environment]),
         there(attributes(rows.table, rows.spec)),
         raw,
+        resident,
     )
 
 
-def _held(array: Any, device: torch.device) -> Callable[[Tensor], Tensor]:
-    """A function that gathers rows on the device, from there where there is room for all of them."""
-    if device.type == "cuda" and array.nbytes < FREE * torch.cuda.mem_get_info(device)[0]:
+def _held(array: Any, device: torch.device, resident: bool) -> Callable[[Tensor], Tensor]:
+    """A function that gathers rows on the device, from there if they are to lie there."""
+    if device.type == "cuda" and resident:
         whole = torch.empty(array.shape, dtype=torch.from_numpy(array[:1].copy()).dtype, device=device)
         for start in range(0, len(array), _CHUNK):
             whole[start : start + _CHUNK] = torch.from_numpy(np.array(array[start : start + _CHUNK]))
@@ -78,9 +82,10 @@ class Assembled(NamedTuple):
 
 
 class Stored:
-    """A training split held ready, and its validation split. A batch is given by the positions of its rows."""
+    """A training split held ready, and its validation split.
 
-    endless = False
+    A batch is given by the positions of its rows; and with what they show, where that does not lie on the device.
+    """
 
     def __init__(self, train: Rows, val: Rows | None, encoder: Encoder, device: torch.device, environments: list[int]):
         self.rows = train
@@ -93,9 +98,12 @@ class Stored:
 
     def give(self, positions: Positions, partners: Positions | None, twins: tuple[int, int] | None) -> Given:
         """What `assemble` needs; `twins` holds the seed and the number of the draw."""
-        given = {"rows": _numbers(positions, self.device)}
-        if partners is not None:
-            given["partners"] = _numbers(partners, self.device)
+        given: Given = {}
+        for name, at in (("rows", positions), ("partners", partners)):
+            if at is not None:
+                given[name] = _numbers(at, self.device)
+                if not self.data.train.resident:
+                    given |= _named(f"raw of {name}", self.data.train.raw(torch.from_numpy(at)))
         if twins is not None:
             table = self.rows.table.take(positions)
             given |= _named("twin", redrawn(table, self.rows.spec, self.encoder, self.device, *twins))
@@ -103,12 +111,12 @@ class Stored:
 
     def assemble(self, given: Given) -> Assembled:
         """The rows themselves; on a GPU nothing here waits for the host."""
-        found = self._rows(given["rows"])
-        partner = self._rows(given["partners"]) if "partners" in given else None
+        found = self._rows("rows", given)
+        partner = self._rows("partners", given) if "partners" in given else None
         return found._replace(partner=partner, twin=_unnamed("twin", given))
 
-    def _rows(self, at: Tensor) -> Assembled:
-        train = self.data.train
+    def _rows(self, name: str, given: Given) -> Assembled:
+        train, at = self.data.train, given[name]
         columns = {
             "y": train.y[at],
             "group": train.group[at],
@@ -116,13 +124,11 @@ class Stored:
             "attributes": train.attributes[at],
             "position": at,
         }
-        return Assembled(train.raw(at), columns)
+        return Assembled(train.raw(at) if train.resident else _unnamed(f"raw of {name}", given), columns)
 
 
 class Streamed:
     """A stream of rows that never come again, and the rows of a plan to validate on. A batch is given as it is."""
-
-    endless = True
 
     def __init__(
         self, stream: OnTheFly, val: Rows | None, encoder: Encoder, device: torch.device, environments: list[int]
@@ -130,7 +136,7 @@ class Streamed:
         self.stream = stream
         self.encoder = encoder
         self.device = device
-        self.place = np.zeros(max(len(stream.spec.environments), 1), np.int64)
+        self.place = np.full(max(len(stream.spec.environments), 1), -1, np.int64)
         self.place[environments] = np.arange(len(environments))
         nothing = torch.zeros(0, dtype=torch.long, device=device)
         empty = Split(nothing, nothing, nothing, nothing, lambda at: at)

@@ -31,6 +31,10 @@ class Stepper:
         self.device = device
         self.graphs = graphs
         self.parameters = learner.trained(stage)
+        wanted = {id(p) for p in self.parameters}
+        for parameter in learner.parameters():
+            parameter.requires_grad_(id(parameter) in wanted)
+            parameter.grad = None
         self.optimiser = optimiser(self.parameters, options, device)
         self.groups = len(learner.task.groups) if len(learner.task.groups) <= MOST_GROUPS else 0
         self.notes = torch.full((room, 2 + self.groups), torch.nan, device=device)
@@ -41,9 +45,9 @@ class Stepper:
         self._seen: dict[str, int] = {}
         self._places: Given = {}
         self._frozen = learner.frozen(stage)
-        wanted = {id(p) for p in self.parameters}
-        for parameter in learner.parameters():
-            parameter.requires_grad_(id(parameter) in wanted)
+        # All graphs use one stream and one pool of memory: the gradients that one leaves are dropped before the next.
+        self._stream = torch.cuda.Stream(device) if graphs else None
+        self._pool = torch.cuda.graph_pool_handle() if graphs else None
         self.train_mode()
 
     def train_mode(self) -> None:
@@ -122,20 +126,25 @@ class Stepper:
                 self._places[name].copy_(value, non_blocking=True)
             else:
                 self._places[name] = value.to(self.device, copy=True)
+        places = {name: self._places[name] for name in given}
         if phase in self._captured:
             self._captured[phase].replay()
             return
         self._seen[phase] = self._seen.get(phase, 0) + 1
+        assert self._stream is not None
         if self._seen[phase] <= _EAGER:
-            side = torch.cuda.Stream(self.device)
-            side.wait_stream(torch.cuda.current_stream(self.device))
-            with torch.cuda.stream(side):
-                self._step(self._places, phase)
-            torch.cuda.current_stream(self.device).wait_stream(side)
+            self._stream.wait_stream(torch.cuda.current_stream(self.device))
+            with torch.cuda.stream(self._stream):
+                self._step(places, phase)
+            torch.cuda.current_stream(self.device).wait_stream(self._stream)
             return
         self.optimiser.zero_grad(set_to_none=True)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            self._step(self._places, phase)
+        try:
+            with torch.cuda.graph(graph, self._pool, self._stream, capture_error_mode="thread_local"):
+                self._step(places, phase)
+        except RuntimeError as error:
+            reason = str(error).splitlines()[0]
+            raise SpurgenError(f"a step cannot be captured as a graph ({reason}); train with --graphs off") from error
         self._captured[phase] = graph
         graph.replay()  # type: ignore[no-untyped-call]
