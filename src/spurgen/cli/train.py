@@ -80,7 +80,8 @@ def command(
         raise SpurgenError(
             f"{data} is no dataset; draw one first (spurgen generate), or add --stream to draw on the fly"
         )
-    from spurgen.train.run import described, train
+    from spurgen.train.directory import described
+    from spurgen.train.run import train
 
     given: dict[str, Any] = dict(assignments(options))
     short = {"epochs": epochs, "steps": steps, "batch_size": batch_size, "learning_rate": learning_rate}
