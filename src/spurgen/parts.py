@@ -143,7 +143,7 @@ class Channel:
     `says` tells captions where the word goes: "adjective" before the object, "background" after "with a … background",
     "phrase" for words that stand on their own ("in bright light from the left"), "" when captions keep silent.
     `touches` names the region of a modality that may change with the channel: for pictures "object", "surroundings",
-    "corner", "border" or "everywhere".
+    "corner" (one of the four, the same in every row), "border" or "everywhere".
     `overlays` holds drawings of the channel's own: modality -> function(batch, names, codes, row_ids) that edits the
     drawn batch in place.
     """

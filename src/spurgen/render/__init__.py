@@ -19,7 +19,8 @@ __all__ = ["MODALITIES", "draw"]
 def draw(table: pa.Table, spec: World, modality: str, **how: Any) -> Any:
     """The rows of a table as one modality shows them; `how` goes to the modality (`device="cuda"`, `workers=2`, …).
 
-    A channel with a drawing of its own for this modality adds it last, in the order of the spec.
+    A channel with a drawing of its own for this modality adds it last, in the order of the spec; masks, boxes and
+    depth (`truth=True`) are of the scene beneath.
     """
     if modality not in spec.modalities:
         raise UnknownName(unknown("modality", modality, spec.modalities) + f" in {spec.id}")
@@ -29,11 +30,10 @@ def draw(table: pa.Table, spec: World, modality: str, **how: Any) -> Any:
     for name in spec.channels:
         overlay = spec.channel(name).overlays.get(modality)
         if overlay is not None:
-            if how.get("truth") or how.get("device", "cpu") != "cpu":
-                raise SpecError(
-                    f"channels.{name}", f"draws over the {modality} by itself, which works on the CPU and without truth"
-                )
-            overlay(batch, spec.values(name), resolved.channels[name].codes, resolved.row_id)
+            if how.get("device", "cpu") != "cpu":
+                raise SpecError(f"channels.{name}", f"draws over the {modality} by itself, which works on the CPU only")
+            drawn = getattr(batch, modality) if how.get("truth") else batch
+            overlay(drawn, spec.values(name), resolved.channels[name].codes, resolved.row_id)
     return batch
 
 

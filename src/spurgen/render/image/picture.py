@@ -42,13 +42,14 @@ def may_change(region: str, mask: NDArray[np.uint8], other: NDArray[np.uint8]) -
         return (mask < 255) | (other < 255)
     rows, columns = np.arange(height)[:, None], np.arange(width)[None, :]
     if region == "corner":
-        inside = (rows >= height * (1 - CORNER_SHARE)) & (columns >= width * (1 - CORNER_SHARE))
+        inside = (_depth(rows, height) < height * CORNER_SHARE) & (_depth(columns, width) < width * CORNER_SHARE)
     elif region == "border":
-        nearest = np.minimum(
-            np.minimum(rows, height - 1 - rows),
-            np.minimum(columns, width - 1 - columns),
-        )
-        inside = nearest < height * BORDER_SHARE
+        inside = np.minimum(_depth(rows, height), _depth(columns, width)) < height * BORDER_SHARE
     else:
         inside = np.ones((height, width), bool)
     return np.broadcast_to(inside, mask.shape)
+
+
+def _depth(at: NDArray[np.int_], length: int) -> NDArray[np.int_]:
+    """How far from the nearer end."""
+    return np.minimum(at, length - 1 - at)
