@@ -65,6 +65,14 @@ def test_nothing_foreign_is_replaced(source: Path, tmp_path: Path, to: str) -> N
     assert set(tree(tmp_path)) == {"mine.txt"}
 
 
+@pytest.mark.parametrize("inside", ["", "new", "data/new", "../data/new"])
+def test_nothing_is_written_into_the_dataset(source: Path, inside: str) -> None:
+    before = sorted(source.rglob("*"))
+    with pytest.raises(DataError, match="lies inside the dataset"):
+        export(source, "wilds", source / inside)
+    assert sorted(source.rglob("*")) == before
+
+
 def test_an_earlier_export_wants_force(source: Path, tmp_path: Path) -> None:
     export(source, "wilds", tmp_path / "out")
     with pytest.raises(DataError, match="holds an export already"):

@@ -78,6 +78,7 @@ def deliver(
 ) -> Summary:
     """Have a format write its files, `rows` rows in all, beside the target, and give them their place in one step."""
     target = Path(out).absolute()
+    _refuse_inside(dataset, target)
     _refuse_occupied(target, force)
     done = 0
 
@@ -146,6 +147,13 @@ def _below(directory: Path) -> Iterator[str]:
         links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
         for name in [*files, *links, *([""] if empty else [])]:
             yield (Path(folder) / name).relative_to(directory).as_posix()
+
+
+def _refuse_inside(dataset: Dataset, target: Path) -> None:
+    """Nothing is written into the dataset that is read: its checks and its readers would find strangers there."""
+    with atomic.looked_at(target):
+        if target.resolve().is_relative_to(dataset.directory.resolve()):
+            raise DataError(f"{target} lies inside the dataset {dataset.directory}; choose a directory beside it")
 
 
 def _refuse_occupied(target: Path, force: bool) -> None:
