@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from spurgen.errors import SpurgenError
 from spurgen.latents.sample import Plan
 from spurgen.render import MODALITIES, draw
 from spurgen.spec import load, presets
@@ -56,9 +57,12 @@ def digests(name: str, device: str = "cpu") -> dict[str, str]:
 def check(device: str) -> None:
     """Say which digests this machine gives again; exit 1 where one differs."""
     golden = json.loads(FILE.read_text())
-    apart = [
-        f"{name} {key}" for name in presets() for key, d in digests(name, device).items() if d != golden[name][key]
-    ]
+    try:
+        apart = [
+            f"{name} {key}" for name in presets() for key, d in digests(name, device).items() if d != golden[name][key]
+        ]
+    except SpurgenError as error:
+        sys.exit(f"nothing was compared on {device}: {error}")
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, {device}: {len(golden)} presets", end=", ")
     print(f"differing: {', '.join(apart)}" if apart else "every digest as in golden.json")
     sys.exit(bool(apart))
