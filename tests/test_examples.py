@@ -13,6 +13,7 @@ from spurgen.latents.sample import sample
 from spurgen.render import draw
 from spurgen.spec import World
 from spurgen.spec.known import CHANNELS, MODALITIES
+from tests.contracts import test_channels as contract
 from tests.worlds import small
 
 EXAMPLES = Path(__file__).parents[1] / "docs" / "examples"
@@ -49,6 +50,12 @@ def test_a_channel_with_a_drawing_of_its_own(known):
     changed = (drawn != drawn[:, :1]).any(-1)
     assert changed[:, 1:].any((2, 3)).all()
     assert not changed[..., 8:, :].any() and not changed[..., 8:].any()
+
+
+def test_it_passes_the_contract_tests_as_it_is(known):
+    contract.test_channels_are_described("sticker")
+    contract.test_pictures_change_where_the_channel_touches_them("sticker")
+    contract.test_captions_say_the_same_of_every_other_channel("sticker")
 
 
 def test_ground_truth_is_of_what_lies_beneath(known):
