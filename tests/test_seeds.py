@@ -14,6 +14,13 @@ names = st.text(max_size=20)
 big = st.integers(0, 2**63)
 
 
+def test_seeds_are_words_of_64_bits():
+    assert seeds.whole("seed", 2**64 - 1) == 2**64 - 1
+    for wrong in (2**64, -1, 1 << 20_000):
+        with pytest.raises(SpurgenError, match="whole number from 0 to 18446744073709551615"):
+            seeds.whole("seed", wrong)
+
+
 def test_golden():
     ids = np.arange(1000, dtype=np.uint64)
     parts = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class SpurgenError(Exception):
@@ -38,20 +39,35 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that looks most like `name`, or None when nothing comes close."""
     known = list(known)
     folded = {k.casefold(): k for k in reversed(known)}
-    found = difflib.get_close_matches(str(name).casefold(), list(folded), n=1, cutoff=0.5)
+    found = difflib.get_close_matches(str(name)[:200].casefold(), list(folded), n=1, cutoff=0.6)
     return folded[found[0]] if found else None
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> str:
-    """The sentence for a name that is not known: the closest match, or the whole list when it is short."""
+def brief(value: Any) -> str:
+    """A value as a message repeats it: no longer than a line, whatever it is."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes out no numbers of thousands of digits
+        return "a number of thousands of digits"
+    return shortened(text, 60)
+
+
+def shortened(text: str, most: int = 120) -> str:
+    """Text that is cut where it is longer than a message should be."""
+    return text if len(text) <= most else f"{text[: most - 3]}…"
+
+
+def unknown(kind: str, name: str, known: Iterable[str], where: str = "") -> str:
+    """The sentence for a name that is not known (in `where`): the closest match, or the whole list when it is short."""
     known = sorted(known)
     close = nearest(name, known)
+    what = f"there is no {kind} {brief(name)}" + (f" in {where}" if where else "")
     if close is not None:
-        return f"there is no {kind} {name!r}; did you mean {close!r}?"
+        return f"{what}; did you mean {close!r}?"
     if not known:
-        return f"there is no {kind} {name!r}"
+        return what
     listed = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
-    return f"there is no {kind} {name!r}; known: {listed}"
+    return f"{what}; known: {listed}"
 
 
 def missing_extra(feature: str, extra: str) -> MissingExtra:

@@ -13,21 +13,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spurgen.errors import SpurgenError
+from spurgen.errors import SpurgenError, brief
 
 U64 = NDArray[np.uint64]
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _ROUNDS = 6
 
 
-def whole(name: str, value: Any, least: int = 0, most: int = 2**64) -> int:
+def whole(name: str, value: Any, least: int = 0, most: int = 2**64 - 1) -> int:
     """A whole number of any integer type; anything else is an error, not a rounded number."""
     try:
         number = operator.index(value)
     except TypeError:
-        raise SpurgenError(f"{name} is {value!r}; it must be a whole number") from None
+        raise SpurgenError(f"{name} is {brief(value)}; it must be a whole number") from None
     if isinstance(value, bool | np.bool_) or not least <= number <= most:
-        raise SpurgenError(f"{name} is {value!r}; it must be a whole number from {least} to {most}")
+        raise SpurgenError(f"{name} is {brief(value)}; it must be a whole number from {least} to {most}")
     return number
 
 

@@ -1,6 +1,7 @@
 """The command line as a person meets it: answers, JSON, exit codes, one sentence for each mistake."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -89,12 +90,32 @@ def test_lists(capsys, what):
             "did you mean 'blue'",
         ),
         (["generate", "quick/v1", "--out", "x", "--rows", "5"], 1, "ask for at least"),
-        (["inspect", "nowhere"], 1, "there is no preset 'nowhere'"),
+        (["inspect", "nowhere"], 1, "there is no directory and no preset 'nowhere'; known"),
+        (["inspect", "nope/v1"], 1, "no preset 'nope/v1'; known"),
+        (["list", "datasets"], 2, "there is no list 'datasets'; known"),
+        (["generate", "", "--out", "x"], 1, "there is no preset ''"),
+        (["inspect", "quick/v1", "--set", f"rows={'1' * 5000}"], 1, "rows: is '111"),
+        (["inspect", "quick/v1", "--set", f"rows=0x{'f' * 5000}"], 1, "rows: is a number of thousands of digits"),
+        (["inspect", "quick/v1", "--set", f"id={'x' * 5000}"], 1, "id: is 'xxx"),
+        (["inspect", "x" * 5000], 1, "no preset 'xxx"),
+        (["inspect", "quick/v1", "--rows", "1" * 5000], 2, "Invalid value for '--rows'"),
+        (["inspect", "quick/v1", "--seed", str(2**64)], 2, "not in the range"),
+        (["inspect", "quick/v1", "--set", "image.engine=nope"], 1, "image.engine: there is no image engine 'nope'"),
+        (["inspect", "quick/v1", "--set", "environments.nope.hue.p=0.5"], 1, "there is no environment 'nope'"),
+        (
+            ["inspect", "quick/v1", "--set", "environments.strong.hues.p=0.5"],
+            1,
+            "environments.strong: there is no coupling of a channel 'hues'; did you mean 'hue'?",
+        ),
         (["verify", "nowhere"], 1, "there is no dataset at nowhere"),
         (["inspect", "quick/v1", "--out", "s.gif"], 1, "let it end in .png"),
         (["counterfactual", "quick/v1", "--row", "1", "--out", "s"], 1, "let it end in .png"),
         (["counterfactual", "quick/v1", "--row", "99999"], 1, "there is no row 99999; rows run from 0 to 2999"),
-        (["counterfactual", "quick/v1", "--row", "1", "--channel", "hues"], 1, "did you mean 'hue'"),
+        (
+            ["counterfactual", "quick/v1", "--row", "1", "--channel", "hues"],
+            1,
+            "no channel 'hues' in quick/v1; did you mean 'hue'?",
+        ),
         (["export", "nowhere", "--to", "wilds", "--out", "x"], 1, "nowhere"),
     ],
 )
@@ -102,7 +123,39 @@ def test_mistakes_are_one_sentence(capsys, tmp_path, monkeypatch, words, code, s
     monkeypatch.chdir(tmp_path)
     got, out, err = run(capsys, *words)
     assert got == code and sentence in err
+    assert err.startswith("error: ") and err.count("\n") == 1 and len(err) < 600
     assert not list(tmp_path.iterdir()), "a mistake leaves nothing behind"
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("rows = =", "spec.toml is not valid TOML"),
+        (f"rows = {'1' * 5000}", "spec.toml holds a number of thousands of digits"),
+        (None, "spec.toml is not a regular file"),
+    ],
+)
+def test_spec_files_are_named(capsys, tmp_path, content, sentence):
+    path = tmp_path / "spec.toml"
+    if content is None:
+        os.mkfifo(path)
+    else:
+        path.write_text(content)
+    code, _, err = run(capsys, "inspect", path)
+    assert code == 1 and sentence in err
+
+
+def test_a_byte_order_mark_is_no_mistake(capsys, tmp_path, spec_file):
+    path = tmp_path / "spec.toml"
+    path.write_text("\ufeff" + spec_file.read_text())
+    assert run(capsys, "inspect", path, "--quiet")[0] == 0
+
+
+def test_terminals_that_know_few_letters():
+    code = "from spurgen.cli import main; main(['inspect', 'quick/v1', '--rows', '600'])"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=os.environ | {"PYTHONIOENCODING": "ascii"}, capture_output=True, check=False)
+    assert done.returncode == 0 and b"asked" in done.stdout and not done.stderr
 
 
 def test_generate_again_and_verify(capsys, dataset, spec_file):

@@ -135,7 +135,7 @@ def test_what_a_world_cannot_do_is_not_planned():
         ("NONE", "there is no intervention 'NONE'; did you mean 'none'?"),
         ("", "there is no intervention ''; known: align, conflict/0"),
         ("a\nb", "there is no intervention 'a\\nb'; known: align, conflict/0"),
-        ("shuffle/hues/0", "there is no channel 'hues'; did you mean 'hue'?"),
+        ("shuffle/hues/0", "there is no channel 'hues' in small/v1; did you mean 'hue'?"),
         ("fix/hue/reed", "there is no value of channel 'hue', 'reed'; did you mean 'red'?"),
         ("shuffle/hue/x", "'shuffle/hue/x' ends in 'x'; it must be a plain number, counted from 0"),
         ("shuffle/hue/00", "'shuffle/hue/00' ends in '00'; it must be a plain number"),

@@ -221,4 +221,4 @@ def test_a_run_is_refused_what_it_cannot_read(trained, tmp_path):
             trained, other(tmp_path, image={"size_px": 48}))  # fmt: skip
     without = {name: part for name, part in small(modalities=["caption"]).items() if name != "image"}
     build(World.from_dict(without), tmp_path / "captions", rows=60)
-    refused("there is no modality 'image'; known: caption", trained, tmp_path / "captions")
+    refused("/captions; known: caption", trained, tmp_path / "captions")

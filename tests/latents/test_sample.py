@@ -268,5 +268,5 @@ def test_rows_that_are_not_there():
         Plan(world()).table([-1])
     with pytest.raises(SpurgenError, match="must be whole numbers"):
         Plan(world()).table([1.5])
-    with pytest.raises(SpurgenError, match="there is no split 'trian'; did you mean 'train'"):
+    with pytest.raises(SpurgenError, match="there is no split 'trian' in small/v1; did you mean 'train'"):
         Plan(world()).row_ids("trian")

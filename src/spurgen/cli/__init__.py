@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from io import TextIOWrapper
 from typing import Any
 
 import click
 
-from spurgen.errors import SpurgenError, nearest
+from spurgen.errors import SpurgenError, brief, nearest, shortened
 from spurgen.version import __version__
 
 VERBS = {
@@ -42,7 +43,7 @@ class Verbs(click.Group):
         if args and args[0] not in VERBS and not args[0].startswith("-"):
             close = nearest(args[0], VERBS)
             hint = f"did you mean {close!r}?" if close else f"verbs: {', '.join(VERBS)}"
-            raise click.UsageError(f"there is no verb {args[0]!r}; {hint}", context)
+            raise click.UsageError(f"there is no verb {brief(args[0])}; {hint}", context)
         return super().resolve_command(context, args)
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
@@ -64,15 +65,18 @@ def app(debug: bool) -> None:
 
 def main(args: list[str] | None = None) -> None:
     """Run the command line; errors are one sentence, and the exit code is 0 only when all was done."""
+    _speak_any_encoding()
     given = sys.argv[1:] if args is None else [*args]
     debug = "--debug" in given
     # the flag may stand anywhere: people add it at the end of a line that failed
     words = [a for a in given if a != "--debug"]
     try:
         sys.exit(app.main(words, prog_name="spurgen", standalone_mode=False) or 0)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         sys.exit(error.exit_code)
+    except click.ClickException as error:
+        _fail(_usage(error), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         again = "; the same command again goes on where it was" if {"generate", "train"} & {*words[:1]} else ""
         _fail(f"stopped{again}", 130)
@@ -88,11 +92,25 @@ def main(args: list[str] | None = None) -> None:
     except OSError as error:
         if debug:
             raise
-        _fail(f"{error.filename or 'the system'}: {error.strerror or error}", 1)
+        _fail(f"{error.filename or 'reading or writing failed'}: {error.strerror or error}", 1)
     except Exception as error:
         if debug:
             raise
         _fail(f"this should not have happened: {type(error).__name__}: {error} (--debug shows where)", 70)
+
+
+def _usage(error: click.ClickException) -> str:
+    """A wrong call in one line, with where to look."""
+    sentence = shortened(" ".join(error.format_message().split()).rstrip("."), 200)
+    context = getattr(error, "ctx", None)
+    return f"{sentence} (`{context.command_path} --help` explains)" if context else sentence
+
+
+def _speak_any_encoding() -> None:
+    """Show a question mark where the terminal has no such letter, rather than fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _fail(sentence: str, code: int) -> None:

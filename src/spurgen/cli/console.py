@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from spurgen.errors import SpurgenError
+from spurgen.errors import SpurgenError, UnknownName
 
 if TYPE_CHECKING:
     from spurgen.spec import World
@@ -73,18 +73,24 @@ def progress_bar(total: int, what: str, quiet: bool) -> Iterator[Any]:
 def is_directory(where: str) -> bool:
     """Whether a name given on the command line is a directory rather than a spec or a preset."""
     try:
-        return Path(where).is_dir()
+        return bool(where) and Path(where).is_dir()
     except OSError:  # a name that is too long for the file system
         return False
 
 
-def spec_of(where: str, overrides: Sequence[str]) -> World:
-    """The spec that a preset's name or a path leads to."""
+def spec_of(where: str, overrides: Sequence[str], or_directory: bool = False) -> World:
+    """The spec that a preset's name or a path leads to; `or_directory` says that a dataset would have done as well."""
     from spurgen.spec import load
 
     if is_directory(where):
         raise SpurgenError(f"{where} is a directory; give a preset or the path of a spec")
-    return load(where, overrides)
+    try:
+        return load(where, overrides)
+    except UnknownName as error:
+        sentence = str(error)
+        if or_directory and sentence.startswith("there is no preset"):
+            sentence = sentence.replace("there is no preset", "there is no directory and no preset", 1)
+        raise UnknownName(sentence) from None
 
 
 def size_in_words(size: int) -> str:

@@ -10,10 +10,10 @@ from spurgen.errors import SpurgenError, UnknownName, unknown
 
 @click.command("counterfactual", short_help="One row with every value of a channel.")
 @click.argument("where", metavar="DIR|PRESET|SPEC.toml")
-@click.option("--row", "row_id", type=click.IntRange(0, 2**63), required=True, help="The row's id.")
+@click.option("--row", "row_id", type=click.IntRange(0, 2**64 - 1), required=True, help="The row's id.")
 @click.option("--channel", "channels", multiple=True, help="The channel to change (may be repeated); all unless given.")
 @click.option("--out", metavar="STRIP.png", type=click.Path(dir_okay=False), help="Draw the strip.")
-@click.option("--seed", type=click.IntRange(0), help="For a spec: the seed of the row.")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="For a spec: the seed of the row.")
 @set_option
 @json_option
 @quiet_option
@@ -43,12 +43,12 @@ def command(
     else:
         from spurgen.latents.sample import Plan
 
-        spec = spec_of(where, overrides)
+        spec = spec_of(where, overrides, or_directory=True)
         table = Plan(spec, seed=seed or 0).table([row_id])
     wanted = list(channels) or list(spec.channels)
     for name in wanted:
         if name not in spec.channels:
-            raise UnknownName(unknown("channel", name, spec.channels) + f" in {spec.id}")
+            raise UnknownName(unknown("channel", name, spec.channels, spec.id))
     if not wanted:
         raise SpurgenError(f"{spec.id} has no channels, so there is nothing to change")
 

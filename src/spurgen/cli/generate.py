@@ -14,7 +14,9 @@ from spurgen.errors import SpurgenError
 @click.argument("spec", metavar="PRESET|SPEC.toml|DIR")
 @click.option("--out", required=True, metavar="DIR", type=click.Path(file_okay=False), help="Where the dataset goes.")
 @click.option("--rows", type=click.IntRange(1, 2**40), help="Number of rows, in place of the spec's.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Another seed, other rows.")
+@click.option(
+    "--seed", type=click.IntRange(0, 2**64 - 1), default=0, show_default=True, help="Another seed, other rows."
+)
 @click.option("--workers", type=click.IntRange(1, 1024), help="Threads; as many as there are cores unless given.")
 @click.option("--shard-rows", type=click.IntRange(1), help="Most rows in one file.")
 @click.option("--force", is_flag=True, help="Replace a dataset of another spec, seed or size.")

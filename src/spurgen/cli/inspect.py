@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @click.option("--out", metavar="SHEET.png", type=click.Path(dir_okay=False), help="Draw a contact sheet.")
 @click.option("--each", type=click.IntRange(1, 12), default=4, show_default=True, help="Pictures per class and split.")
 @click.option("--rows", type=click.IntRange(1, 2**40), help="For a spec: how many rows to look at.")
-@click.option("--seed", type=click.IntRange(0), help="For a spec: the seed to look at.")
+@click.option("--seed", type=click.IntRange(0, 2**64 - 1), help="For a spec: the seed to look at.")
 @set_option
 @json_option
 @quiet_option
@@ -51,7 +51,7 @@ def command(
     else:
         from spurgen.latents.sample import sample
 
-        spec = spec_of(where, overrides)
+        spec = spec_of(where, overrides, or_directory=True)
         table = sample(spec, rows, seed or 0)
     found = audit(table, spec)
     if as_json:

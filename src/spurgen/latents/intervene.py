@@ -97,7 +97,7 @@ def _several(spec: World, channels: Channels) -> list[str]:
 
 def _values(spec: World, channel: str) -> tuple[str, ...]:
     if channel not in spec.channels:
-        raise UnknownName(unknown("channel", channel, spec.channels) + f" in {spec.id}")
+        raise UnknownName(unknown("channel", channel, spec.channels, spec.id))
     return spec.values(channel)
 
 

@@ -57,7 +57,7 @@ class Plan:
     def row_ids(self, split: str, start: int = 0, stop: int | None = None) -> Ids:
         """Ids of the rows from position `start` to `stop` of a split."""
         if split not in self.spec.splits:
-            raise UnknownName(unknown("split", split, self.spec.splits) + f" in {self.spec.id}")
+            raise UnknownName(unknown("split", split, self.spec.splits, self.spec.id))
         stop = self.splits[split] if stop is None else min(stop, self.splits[split])
         if self.spec.sampling == "iid":
             return self._members[split][start:stop]

@@ -59,7 +59,7 @@ class OnTheFly(Stream):
         super().__init__(prefetch)
         self.spec = load(spec)
         if split not in self.spec.splits:
-            raise UnknownName(unknown("split", split, self.spec.splits) + f" in {self.spec.id}")
+            raise UnknownName(unknown("split", split, self.spec.splits, self.spec.id))
         known_modalities(self.spec.modalities, modality, self.spec.id)
         self.batch_size = seeds.whole("batch_size", batch_size, 1)
         self.split = split

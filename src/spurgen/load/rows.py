@@ -217,7 +217,7 @@ def open_rows(
 
     dataset = reader.open(data) if isinstance(data, str | Path) else data
     if split not in dataset.splits:
-        raise UnknownName(unknown("split", split, dataset.splits) + f" in {dataset.directory}")
+        raise UnknownName(unknown("split", split, dataset.splits, str(dataset.directory)))
     known_modalities(dataset.modalities, modality, dataset.directory)
     stored = Stored(dataset, split, cache_dir)
     return Rows(dataset.spec, dataset.table(split), stored, modality, target, group_by, annotated)
@@ -241,7 +241,7 @@ def known_modalities(known: Sequence[str], modality: str | Sequence[str], where:
     """Refuse a modality that is not there, by the name that was meant."""
     for name in [modality] if isinstance(modality, str) else modality:
         if name not in known:
-            raise UnknownName(unknown("modality", name, known) + f" in {where}")
+            raise UnknownName(unknown("modality", name, known, where))
 
 
 def draw(table: pa.Table, spec: World, modality: str, **how: Any) -> Any:

@@ -23,7 +23,7 @@ def draw(table: pa.Table, spec: World, modality: str, **how: Any) -> Any:
     depth (`truth=True`) are of the scene beneath.
     """
     if modality not in spec.modalities:
-        raise UnknownName(unknown("modality", modality, spec.modalities) + f" in {spec.id}")
+        raise UnknownName(unknown("modality", modality, spec.modalities, spec.id))
     part = MODALITIES.get(modality)
     resolved = rows(table, spec, part)
     batch = part.draw(resolved, spec.options(modality), **how)

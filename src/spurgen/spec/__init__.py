@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 
-from spurgen.errors import SpecError, UnknownName, unknown
+from spurgen.errors import SpecError, UnknownName, shortened, unknown
 from spurgen.spec.world import World
 
 __all__ = ["World", "load", "preset_text", "presets"]
@@ -32,20 +32,22 @@ def load(name_or_path: str | Path | World, overrides: Iterable[str] = ()) -> Wor
     if isinstance(name_or_path, World):
         data = name_or_path.dump()
     else:
-        data = read(_text(name_or_path))
+        data = read(_text(name_or_path), shortened(str(name_or_path)))
     for assignment in overrides:
         override(data, assignment)
     return World.from_dict(data)
 
 
 def _text(name_or_path: str | Path) -> str:
-    name = str(name_or_path)
-    path = Path(name_or_path)
-    if name in presets():
-        return preset_text(name)
-    if not (isinstance(name_or_path, Path) or name.endswith(".toml") or path.is_file()):
-        raise UnknownName(unknown("preset", name, presets()) + " (the path of a spec ends in .toml)")
+    given, path = str(name_or_path), Path(name_or_path)
+    name = shortened(given)
+    if given in presets():
+        return preset_text(given)
+    if not (isinstance(name_or_path, Path) or given.endswith(".toml") or _is_file(path)):
+        raise UnknownName(unknown("preset", given, presets()) + " (the path of a spec ends in .toml)")
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():  # reading a pipe may wait for ever
+            raise SpecError("", f"{name} is not a regular file; give the path of a .toml file")
         return path.read_text("utf-8")
     except FileNotFoundError:
         raise SpecError("", f"there is no file {name}") from None
@@ -54,4 +56,11 @@ def _text(name_or_path: str | Path) -> str:
     except UnicodeDecodeError:
         raise SpecError("", f"{name} is not a text file in UTF-8") from None
     except (OSError, ValueError) as error:
-        raise SpecError("", f"{name!r} cannot be read: {error}") from None
+        raise SpecError("", f"{name!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that is too long for the file system
+        return False

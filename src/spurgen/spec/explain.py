@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from spurgen.errors import SpecError, nearest
+from spurgen.errors import SpecError, brief, nearest
 from spurgen.spec.coupling import COUPLINGS
 from spurgen.spec.toml import key
 
@@ -52,7 +52,7 @@ def _path(finding: Any, data: Any) -> tuple[str, ...]:
 
 def _wrong_type(findings: list[Any]) -> str:
     kinds = dict.fromkeys(_TYPES.get(f["type"].rsplit("_", 1)[0], "something else") for f in findings)
-    return f"is {_show(findings[0].get('input'))}; it must be {' or '.join(kinds)}"
+    return f"is {brief(findings[0].get('input'))}; it must be {' or '.join(kinds)}"
 
 
 def _sentence(finding: Any, model: type[BaseModel]) -> str:
@@ -65,7 +65,7 @@ def _sentence(finding: Any, model: type[BaseModel]) -> str:
         tag = str(context.get("tag"))
         close = nearest(tag, COUPLINGS)
         hint = f"did you mean {close!r}?" if close else f"known: {', '.join(COUPLINGS)}"
-        return f"there is no coupling {tag!r}; {hint}"
+        return f"there is no coupling {brief(tag)}; {hint}"
     if kind == "union_tag_not_found":
         return f'needs a coupling, for example {{ coupling = "aligned", p = 0.9 }}; known: {", ".join(COUPLINGS)}'
     if kind in ("greater_than_equal", "less_than_equal", "greater_than", "less_than"):
@@ -76,20 +76,24 @@ def _sentence(finding: Any, model: type[BaseModel]) -> str:
             "less_than": "below",
         }
         limit = next(iter(context.values()))
-        return f"is {_show(value)}; it must be {sign[kind]} {limit if isinstance(limit, int) else f'{limit:g}'}"
+        return f"is {brief(value)}; it must be {sign[kind]} {limit if isinstance(limit, int) else f'{limit:g}'}"
     if kind == "literal_error":
         close = nearest(str(value), str(context.get("expected", "")).replace("'", "").replace(" or ", ", ").split(", "))
         hint = f"; did you mean {close!r}?" if close else ""
-        return f"is {_show(value)}; it must be {context.get('expected')}{hint}"
+        return f"is {brief(value)}; it must be {context.get('expected')}{hint}"
     if kind == "string_pattern_mismatch":
         if context.get("pattern", "").startswith("^[a-z]"):
-            return f"{_show(value)} is not a name; names are lower case letters, digits and underscores"
-        return f"is {_show(value)}; write it as name/v1, with letters, digits, dots, dashes and underscores"
+            return f"{brief(value)} is not a name; names are lower case letters, digits and underscores"
+        return f"is {brief(value)}; write it as name/v1, with letters, digits, dots, dashes and underscores"
     if kind == "too_short":
         return "is empty; give at least one"
+    if kind == "string_too_long":
+        return f"is {brief(value)}; it must have at most {context['max_length']} letters"
+    if kind == "value_error":
+        return str(context["error"])
     if kind == "finite_number":
-        return f"is {_show(value)}; it must be a finite number"
-    return f"is {_show(value)}: {str(finding['msg'])[0].lower()}{str(finding['msg'])[1:]}"
+        return f"is {brief(value)}; it must be a finite number"
+    return f"is {brief(value)}: {str(finding['msg'])[0].lower()}{str(finding['msg'])[1:]}"
 
 
 def _unknown_key(finding: Any, model: type[BaseModel]) -> str:
@@ -118,8 +122,3 @@ def _fields_at(loc: Iterable[str | int], model: type[BaseModel]) -> list[str]:
 def _arguments(annotation: Any) -> list[Any]:
     inner = getattr(annotation, "__args__", ())
     return [annotation, *(x for a in inner for x in _arguments(a))]
-
-
-def _show(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"

@@ -7,19 +7,21 @@ import re
 import tomllib
 from typing import Any
 
-from spurgen.errors import SpecError
+from spurgen.errors import SpecError, brief, unknown
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def read(text: str) -> dict[str, Any]:
-    """A TOML document as plain data."""
+def read(text: str, name: str = "the spec") -> dict[str, Any]:
+    """A TOML document as plain data; `name` is what messages call it."""
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text.removeprefix("\ufeff"))  # some editors begin every file with a byte order mark
     except tomllib.TOMLDecodeError as error:
-        raise SpecError("", f"the spec is not valid TOML: {error}") from None
+        raise SpecError("", f"{name} is not valid TOML: {error}") from None
+    except ValueError:
+        raise SpecError("", f"{name} holds a number of thousands of digits; no field takes one") from None
     except RecursionError:
-        raise SpecError("", "the spec is nested too deeply to be read") from None
+        raise SpecError("", f"{name} is nested too deeply to be read") from None
 
 
 def write(data: dict[str, Any]) -> str:
@@ -32,19 +34,31 @@ def override(data: dict[str, Any], assignment: str) -> None:
     path, equals, text = assignment.partition("=")
     keys = path.strip().split(".")
     if not equals or not all(keys):
-        raise SpecError("", f"cannot read --set {assignment!r}; write it as KEY=VALUE, for example rows=1000")
+        raise SpecError("", f"cannot read --set {brief(assignment)}; write it as KEY=VALUE, for example rows=1000")
     try:
         found = tomllib.loads(f"value = {text.strip()}")
         value = found["value"] if len(found) == 1 else text.strip()
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         value = text.strip()
+    _refuse_half_a_coupling(data, keys)
     table = data
     for depth, name in enumerate(keys[:-1]):
         table = table.setdefault(name, {})
         if not isinstance(table, dict):
             where = ".".join(keys[: depth + 1])
-            raise SpecError(where, f"is not a table, so --set {path.strip()} has no place in it")
+            raise SpecError(where, f"is not a table, so --set {brief(path.strip())} has no place in it")
     table[keys[-1]] = value
+
+
+def _refuse_half_a_coupling(data: dict[str, Any], keys: list[str]) -> None:
+    """`environments.E.C.p` edits a coupling that is there; of one field alone none is made."""
+    if len(keys) != 4 or keys[0] != "environments" or keys[3] == "coupling":
+        return
+    here: Any = data
+    for depth, kind in enumerate(("environment", "coupling of a channel")):
+        here = here.get(keys[depth]) if isinstance(here, dict) else None
+        if isinstance(here, dict) and keys[depth + 1] not in here:
+            raise SpecError(".".join(keys[: depth + 1]), unknown(kind, keys[depth + 1], here))
 
 
 def _lines(table: dict[str, Any], path: tuple[str, ...]) -> list[str]:

@@ -101,10 +101,11 @@ def _refuse_too_large(directory: Path, artist: Artist, sample: pa.Table) -> None
     free = shutil.disk_usage(directory).free
     if size > free + ours.bytes_here(directory, artist.spec.splits):
         raise DataError(
-            f"{artist.plan.rows:,} rows of {artist.spec.id} need about {_gigabytes(size)}, and {directory} has "
-            f"{_gigabytes(free)} free; make room there, choose another directory, or ask for fewer rows"
+            f"{artist.plan.rows:,} rows of {artist.spec.id} need about {_in_words(size)}, and {directory} has "
+            f"{_in_words(free)} free; make room there, choose another directory, or ask for fewer rows"
         )
 
 
-def _gigabytes(size: int) -> str:
-    return f"{size / 1e9:,.1f} GB"
+def _in_words(size: int) -> str:
+    unit, one = next((pair for pair in (("GB", 1e9), ("MB", 1e6)) if size >= pair[1]), ("kB", 1e3))
+    return f"{size / one:,.1f} {unit}"
