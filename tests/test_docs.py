@@ -11,10 +11,9 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")]
 
 
-def test_the_reference_of_specs_is_current():
-    done = subprocess.run(
-        [sys.executable, "docs/build_reference.py", "--check"], cwd=ROOT, capture_output=True, text=True
-    )
+@pytest.mark.parametrize("script", ["build_reference.py", "build_pages.py"])
+def test_what_is_written_from_the_code_is_current(script):
+    done = subprocess.run([sys.executable, f"docs/{script}", "--check"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -23,8 +22,27 @@ def test_links_and_quotes_lead_somewhere(page):
     text = page.read_text()
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
         assert (page.parent / target).exists(), target
-    for quoted in re.findall(r"\{\{ (.+?) \}\}", text):
-        assert (ROOT / quoted).exists(), quoted
+    assert "{{" not in text, "a placeholder that only a build would fill"
+
+
+def test_pages_hold_the_files_they_quote():
+    quoted = [
+        (ROOT / name, code)
+        for page in (ROOT / "docs").glob("adding-*.md")
+        for name, code in re.findall(r"<!-- (\S+\.py) -->\n```python\n(.*?)```", page.read_text(), re.S)
+    ]
+    assert len(quoted) >= 6
+    assert all(path.read_text() == code for path, code in quoted)
+
+
+def test_the_lean_channel_joins_the_readmes_world():
+    from spurgen.spec import World
+
+    world = re.search(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
+    lean = re.search(r"```toml\n(.*?)```", (ROOT / "docs/adding-a-channel.md").read_text(), re.S)[1]
+    channel, environment = lean.split("[environments.strong]\n")
+    merged = world.replace("[environments.strong]\n", f"{channel}[environments.strong]\n{environment}")
+    assert "lean" in World.from_toml(merged).channels
 
 
 def test_the_readmes_python_runs(tmp_path, monkeypatch):
