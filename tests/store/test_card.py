@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from spurgen.spec import World
-from spurgen.store import card, digests
+from spurgen.store import card, digests, manifest
 from spurgen.store.writer import build
 from worlds import world
 
@@ -86,3 +86,10 @@ def test_digests_are_what_they_are_called() -> None:
     wanted = [b"\x01" + bytes(7) + b"a", b"\x02\x01" + bytes(6) + b"bc"]
     assert [digests.to_hex(n) for n in found] == [hashlib.sha256(w).hexdigest() for w in wanted]
     assert digests.add([2**256 - 1, 3]) == 2
+
+
+def test_the_card_says_which_files_have_hashes(built: Path) -> None:
+    hashed = {*manifest.load(built).files, *(record.file for record in manifest.load(built).shards)}
+    files = {path.relative_to(built).as_posix() for path in built.rglob("*") if path.is_file()}
+    assert files - hashed == {"README.md", "manifest.json"}
+    assert "Hashes of every file but this one stand in `manifest.json`" in (built / "README.md").read_text()
