@@ -79,6 +79,16 @@ def test_damaged_shards_are_mended(built: Path, copy: Path, damage: str) -> None
     assert tree(copy) == tree(built)
 
 
+@pytest.mark.parametrize("lost", ["manifest.json", "data/train-00001-of-00003.parquet"])
+def test_an_edited_card_survives_mending(copy: Path, lost: str) -> None:
+    (copy / "README.md").write_text("edited by its owner", "utf-8")
+    (copy / lost).unlink()
+    build(world(), copy)
+    assert (copy / "README.md").read_text("utf-8") == "edited by its owner"
+    build(world(), copy, force=True)
+    assert "edited" not in (copy / "README.md").read_text("utf-8")
+
+
 def test_missing_side_files_are_written_again(built: Path, copy: Path) -> None:
     for name in ("spec.toml", "README.md", "croissant.json"):
         (copy / name).unlink()

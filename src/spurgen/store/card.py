@@ -175,7 +175,8 @@ def _digests(manifest: Manifest) -> str:
     rows: list[list[str]] = [["spec", manifest.spec_digest], ["content", manifest.digest]]
     rows += [[f"content: {group}", digest] for group, digest in manifest.totals.digests.items()]
     body = table(["of", "digest"], [[a, f"`{b}`"] for a, b in rows])
-    return f"{body}\nHashes of every file but this one stand in `{MANIFEST}`, machine-readable metadata in `{CROISSANT}`.\n"
+    hashes = f"Hashes of every file but this one stand in `{MANIFEST}`"
+    return f"{body}\n{hashes}, machine-readable metadata in `{CROISSANT}`.\n"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

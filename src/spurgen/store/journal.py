@@ -21,6 +21,11 @@ def begin(directory: Path, identity: Identity) -> None:
     atomic.write(directory / BUILD / HEADER, identity.model_dump_json(indent=1).encode())
 
 
+def is_open(directory: Path) -> bool:
+    """Whether a build was started here and has not ended."""
+    return (directory / BUILD / HEADER).is_file()
+
+
 def started(directory: Path) -> Identity | None:
     """The dataset whose build was started here, if any."""
     path = directory / BUILD / HEADER

@@ -78,19 +78,23 @@ def build(
         directory.mkdir(parents=True, exist_ok=True)
     with lock.held(directory):
         journal.sweep(directory)
+        card_stays = not force and not journal.is_open(directory)  # its owner may have edited it
         identity = settle(directory, artist, shard_rows, afresh=force)
         if force:
             ours.start_over(directory, identity, world.splits)
         else:
             ours.drop_false_manifest(directory, identity)
-        return _Build(directory, artist, identity, progress).run(began)
+        return _Build(directory, artist, identity, progress, card_stays).run(began)
 
 
 class _Build:
     """One run of `build`, inside the lock."""
 
-    def __init__(self, directory: Path, artist: Artist, identity: Identity, progress: Progress | None):
+    def __init__(
+        self, directory: Path, artist: Artist, identity: Identity, progress: Progress | None, card_stays: bool
+    ):
         self.directory = directory
+        self.card_stays = card_stays
         self.artist = artist
         self.identity = identity
         self.progress = progress or (lambda done, total: None)
@@ -205,8 +209,8 @@ class _Build:
         files[layout.CARD] = _card(self.artist, found)
         for name, text in files.items():
             path = self.directory / name
-            if name == layout.CARD and path.is_file() and (self.directory / layout.MANIFEST).is_file():
-                continue  # a finished dataset's card may have been edited by its owner
+            if name == layout.CARD and path.is_file() and self.card_stays:
+                continue
             if not path.is_file() or path.read_bytes() != text:
                 atomic.write(path, text, self.directory / layout.BUILD / f"{name}.tmp")
                 self.rewritten.append(name)
