@@ -151,7 +151,8 @@ Made by `{command}`. Nothing here is tuned: every method has its default setting
 The world has ten classes on pictures of 64 pixels. In training, background and hue go along with the label in nine
 rows of ten (0.85 in one environment, 0.95 in the other); light and floor never do. In validation and test nothing does.
 There are {rows:,} rows, 70% of them for training. Every method trains `small_cnn` for {steps:,} steps of 64 rows
-({training}). {seeds} seeds, each with rows, weights and an order of its own; figures are means ± standard deviations.
+({training}).
+There are {seeds} seeds, each with rows, weights and an order of its own; figures are means ± standard deviations.
 
 Groups say whether background and hue are those of the class:
 
@@ -170,7 +171,9 @@ How to read it: accuracies in per cent. SSS is how far the label's probability m
 (0 to 1; 0 is best). IG, in nats, is what conflicting attributes cost against random ones (0 is best). The first row is
 what the same network and training reach when there is nothing to cheat with. Methods that need groups were told those
 of training rows. `dfr` was told those of the validation rows, which are mixed evenly here and so give it more than the
-others have. `contrastive` could draw rows again.
+others have; but the smallest group has about twenty of them, so that its balanced samples are small. `contrastive` could draw rows
+again. With settings that are searched for, or other worlds, the order will be another: this page is about whether the
+scores and the remedies work, not about which is best.
 """
 
 
