@@ -171,9 +171,9 @@ How to read it: accuracies in per cent. SSS is how far the label's probability m
 (0 to 1; 0 is best). IG, in nats, is what conflicting attributes cost against random ones (0 is best). The first row is
 what the same network and training reach when there is nothing to cheat with. Methods that need groups were told those
 of training rows. `dfr` was told those of the validation rows, which are mixed evenly here and so give it more than the
-others have; but the smallest group has about twenty of them, so that its balanced samples are small. `contrastive` could draw rows
-again. With settings that are searched for, or other worlds, the order will be another: this page is about whether the
-scores and the remedies work, not about which is best.
+others have; but the smallest of these groups has 16 rows, so that its balanced samples are small. `contrastive` could
+draw rows again. With settings that are searched for, or in another world, the order will be another: this page is about
+whether the scores and the remedies work, not about which is best.
 """
 
 
