@@ -189,7 +189,7 @@ def test_what_was_not_meant_is_one_sentence(trained, built, scored, tmp_path):
     refused("a run and a file of predictions are given; give one of them", trained, built, said)
     refused("say which dataset to evaluate on (--on DIR)", trained)
     refused("leave out draws, exact and constants", on=built, predictions=said, plan=PLAN)
-    refused("there is no split 'tets'; did you mean 'test'?", trained, built, split="tets")
+    refused("; did you mean 'test'?", trained, built, split="tets")
     refused("is not in the split (120 rows like it)", on=built, predictions=said, split="val")
     refused("did you mean 'hue'?", trained, built, group_by="hues")
     refused("holds no run", tmp_path, built)

@@ -36,7 +36,7 @@ def write_interventions(
     with `evaluate(predictions=…)`.
     """
     if split not in dataset.splits:
-        raise UnknownName(unknown("split", split, dataset.splits) + f" in {dataset.directory}")
+        raise UnknownName(unknown("split", split, dataset.splits, str(dataset.directory)))
     spec, table = dataset.spec, dataset.table(split)
     wanted = names(spec, plan or Plan())
     total = sum(len(_shows(name, changed)) for name, _, changed in rows_with(table, spec, wanted))

@@ -61,7 +61,7 @@ def evaluate(
         )
     dataset = reader.open(on) if isinstance(on, str | Path) else on
     if split not in dataset.splits:
-        raise UnknownName(unknown("split", split, dataset.splits) + f" in {dataset.directory}")
+        raise UnknownName(unknown("split", split, dataset.splits, str(dataset.directory)))
     if out is not None:
         with atomic.looked_at(Path(out)):
             if Path(out).exists() and not Path(out).is_dir():
