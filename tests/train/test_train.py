@@ -297,7 +297,7 @@ def no_channels(path):
         ({"options": {"epochs": 3, "steps": 5}}, "epochs would have no effect: steps are given too"),
         ({"device": "tpu"}, "there is no device 'tpu'; take auto, cpu or cuda"),
         ({"graphs": "on", "device": "cpu"}, "graphs are for GPUs"),
-        ({"splits": ("training", "val")}, "there is no split 'training'; did you mean 'train'?"),
+        ({"splits": ("training", "val")}, "; did you mean 'train'?"),
         ({"group_by": "colour"}, "there is no column to group by 'colour'"),
         ({"stream": True}, "a stream has no epochs; say how many steps"),
         ({"stream": True, "method": "group_dro", "options": {"steps": 5}}, "samples rows by group or environment"),
