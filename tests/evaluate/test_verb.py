@@ -188,6 +188,7 @@ def test_what_was_not_meant_is_one_sentence(trained, built, scored, tmp_path):
     refused("say what to evaluate: a run, or a file of predictions", on=built)
     refused("a run and a file of predictions are given; give one of them", trained, built, said)
     refused("say which dataset to evaluate on (--on DIR)", trained)
+    refused("leave device out", on=built, predictions=said, device="cpu")
     refused("leave out draws, exact and constants", on=built, predictions=said, plan=PLAN)
     refused("; did you mean 'test'?", trained, built, split="tets")
     refused("is not in the split (120 rows like it)", on=built, predictions=said, split="val")

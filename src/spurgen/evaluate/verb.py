@@ -59,6 +59,8 @@ def evaluate(
         raise SpurgenError(
             "a file of predictions holds its interventions already; leave out draws, exact and constants"
         )
+    if device != "auto" and (predictions is not None or callable(run)):
+        raise SpurgenError("only a run is put on a device; leave device out")
     dataset = reader.open(on) if isinstance(on, str | Path) else on
     if split not in dataset.splits:
         raise UnknownName(unknown("split", split, dataset.splits, str(dataset.directory)))
