@@ -66,7 +66,7 @@ def unknown(kind: str, name: str, known: Iterable[str], where: str = "") -> str:
         return f"{what}; did you mean {close!r}?"
     if not known:
         return what
-    listed = ", ".join(known[:12]) + (", …" if len(known) > 12 else "")
+    listed = ", ".join(known[:30]) + (", …" if len(known) > 30 else "")
     return f"{what}; known: {listed}"
 
 

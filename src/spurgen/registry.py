@@ -8,7 +8,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar
 
-from spurgen.errors import UnknownName, unknown
+from spurgen.errors import SpurgenError, UnknownName, unknown
 
 T = TypeVar("T")
 
@@ -46,10 +46,19 @@ class Registry(Generic[T]):
         return name in self._modules() or name in self._entry_points() or name in self._loaded()
 
     def _load(self, name: str) -> Any:
-        if name in self._modules():
-            return getattr(importlib.import_module(f"{self.package}.{name}"), self.attribute)
-        if name in self._entry_points():
-            return self._entry_points()[name].load()
+        try:
+            if name in self._modules():
+                return getattr(importlib.import_module(f"{self.package}.{name}"), self.attribute)
+            if name in self._entry_points():
+                return self._entry_points()[name].load()
+        except SpurgenError:
+            raise
+        except Exception as error:
+            where = f"{self.package}.{name}" if name in self._modules() else self._entry_points()[name].value
+            raise SpurgenError(
+                f"the {self.kind} {name!r} cannot be loaded from {where} ({type(error).__name__}: {error}); mend that "
+                "file, or take it away"
+            ) from error
         raise UnknownName(unknown(self.kind, name, self.names()))
 
     @cache  # noqa: B019  registries live as long as the process

@@ -156,7 +156,9 @@ def _read(what: str, value: Any, kind: type[Any]) -> Any:
         number = None
     if number is None or (kind is int and (not math.isfinite(number) or number != int(number))):
         raise SpurgenError(f"{what} is {value!r}; it must be a {'whole number' if kind is int else 'number'}")
-    return int(number) if kind is int else number
+    if kind is int:
+        return int(value) if isinstance(value, str) and value.strip().lstrip("+-").isdigit() else int(number)
+    return number
 
 
 def assignments(words: tuple[str, ...] | list[str]) -> dict[str, str]:

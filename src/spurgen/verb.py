@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable
 from types import ModuleType
@@ -18,5 +19,9 @@ def callable_package(name: str, function: Callable[..., Any]) -> None:
     module.__class__ = type(
         "Verb",
         (ModuleType,),
-        {"__call__": lambda self, *args, **how: function(*args, **how), "__doc__": function.__doc__},
+        {
+            "__call__": lambda self, *args, **how: function(*args, **how),
+            "__signature__": property(lambda self: inspect.signature(function)),
+            "__doc__": function.__doc__,
+        },
     )

@@ -1,5 +1,6 @@
 """`spurgen train`: every method from the command line, what it prints and keeps, and a sentence for each mistake."""
 
+import inspect
 import json
 import os
 import subprocess
@@ -46,7 +47,7 @@ def test_every_method_is_trained_and_evaluated(capsys, data, tmp_path, method):
     assert method in out and "4 steps" in out and "spurgen evaluate" in out
     code, out, err = run(capsys, "evaluate", tmp_path / "r", "--on", data, "--draws", 1)
     assert code == 0, err
-    assert "worst-group accuracy" in out and "SSS" in out and "Invariance Gap" in out
+    assert "worst-group accuracy" in out and "SSS" in out and "Invariance Gap" in out and "In short: right in" in out
 
 
 def test_json_holds_what_is_documented(capsys, data, tmp_path):
@@ -124,7 +125,7 @@ def test_data_and_directories_that_are_not_what_they_should_be(capsys, data, tmp
 def test_another_run_is_replaced_only_when_asked(capsys, data, tmp_path):
     assert run(capsys, "train", data, *QUICK, "--out", tmp_path / "r")[0] == 0
     code, _, err = run(capsys, "train", data, *QUICK, "--out", tmp_path / "r", "--seed", 1)
-    assert code != 0 and "holds another run (erm, small_cnn, seed 0)" in err and "--force" in err
+    assert code != 0 and "holds another run (erm, small_cnn, seed 0; its seed is 0, not 1)" in err and "--force" in err
     assert run(capsys, "train", data, *QUICK, "--out", tmp_path / "r", "--seed", 1, "--force")[0] == 0
 
 
@@ -164,3 +165,25 @@ def test_without_torch_the_install_line_is_said_and_predictions_are_scored(data,
     said.write_text("row_id,p_mug,p_heart,p_star\n" + "\n".join(rows))
     done = call("evaluate", "--predictions", said, "--on", data)
     assert done.returncode == 0 and "worst-group accuracy" in done.stdout, done.stderr
+
+
+def test_a_method_whose_file_is_broken_is_named(capsys, monkeypatch, tmp_path):
+    import spurgen.methods
+
+    (tmp_path / "broken_one.py").write_text("import nope\n")
+    monkeypatch.setattr(spurgen.methods, "__path__", [*spurgen.methods.__path__, str(tmp_path)])
+    METHODS._modules.cache_clear()
+    try:
+        code, _, err = run(capsys, "list", "methods")
+    finally:
+        monkeypatch.undo()
+        METHODS._modules.cache_clear()
+    assert code == 1 and "the method 'broken_one' cannot be loaded from spurgen.methods.broken_one" in err
+    assert "No module named 'nope'" in err and err.count("\n") == 1
+
+
+def test_verbs_of_the_package_show_what_they_take():
+    import spurgen
+
+    assert {"method", "model", "out", "seed"} <= set(inspect.signature(spurgen.train).parameters)
+    assert {"run", "on", "plan", "group_by"} <= set(inspect.signature(spurgen.evaluate).parameters)

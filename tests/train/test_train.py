@@ -200,6 +200,59 @@ def test_force_drops_scores_and_runs_that_cannot_be_read(built, tmp_path):
     assert not (run / "evaluate").exists() and (run / "notes.txt").read_text() == "mine"
 
 
+@pytest.mark.parametrize("name", ["checkpoint.safetensors", "weights.safetensors"])
+def test_damaged_files_of_a_run_are_named_and_force_starts_over(built, tmp_path, monkeypatch, name):
+    run = tmp_path / "run"
+    done = train(built, model="tiny", out=run, options=FAST)
+    (run / "weights.safetensors").rename(run / name)
+    (run / name).write_bytes((run / name).read_bytes()[:500])
+    with pytest.raises(DataError, match=f"{name} cannot be read as safetensors.*train again with --force"):
+        train(built, model="tiny", out=run, options=FAST)
+    assert equal(weights(train(built, model="tiny", out=run, options=FAST, force=True)), weights(done))
+
+
+def test_what_came_to_nothing_stands_in_nobodys_way_and_differences_are_named(built, tmp_path):
+    run = tmp_path / "run"
+    with pytest.raises(SpurgenError, match="dfr ends with a computation"):
+        train(built, "dfr", "tiny", run, options=FAST | {"keep": "average"})
+    assert not run.exists(), "refused before anything is written"
+    rough = {
+        "learning_rate": 100,
+        "optimiser": "sgd",
+        "clip": 0,
+        "schedule": "constant",
+        "warmup": 0,
+        "weight_decay": 10,
+    }
+    with pytest.raises(SpurgenError, match="no finite number"):
+        train(built, model="tiny", out=run, options=FAST | rough)
+    train(built, "group_dro", "tiny", run, options=FAST)
+    for settings, options, sentence in (
+        ({}, {"weight_decay": 0.1}, r"its weight_decay is 0\.01, not 0\.1"),
+        ({"eta": 0.5}, {}, r"its eta is 0\.01, not 0\.5"),
+    ):
+        with pytest.raises(DataError, match=f"holds another run .*{sentence}"):
+            train(built, "group_dro", "tiny", run, settings=settings, options=FAST | options)
+
+
+def test_data_that_was_changed_is_not_trained_on(tmp_path):
+    build(world(), tmp_path / "d", rows=200)
+    shard = next((tmp_path / "d/data").glob("train*"))
+    content = bytearray(shard.read_bytes())
+    content[len(content) // 2] ^= 1
+    shard.write_bytes(content)
+    with pytest.raises(DataError, match=r"is not as its manifest says.*spurgen verify"):
+        train(tmp_path / "d", model="tiny", options={"steps": 2, "batch_size": 16})
+
+
+def test_what_is_no_dataset_is_one_sentence(built):
+    with pytest.raises(SpurgenError, match="data is NoneType; give a dataset"):
+        train(None, model="tiny")
+    with pytest.raises(SpurgenError, match="give two, one to train and another to validate on"):
+        train(built, model="tiny", splits=("train", "train"))
+    assert repr(train(built, model="tiny", options={"steps": 2, "batch_size": 32})) == "Run(erm, tiny, seed 0)"
+
+
 def test_a_lock_that_a_kill_left_is_no_run(built, tmp_path):
     (tmp_path / "run" / BUILD).mkdir(parents=True)
     (tmp_path / "run" / BUILD / "lock").write_text("1")

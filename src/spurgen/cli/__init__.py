@@ -88,7 +88,7 @@ def main(args: list[str] | None = None) -> None:
             raise
         _fail(str(error), 1)
     except MemoryError:
-        _fail("not enough memory; ask for fewer rows (--rows), fewer workers (--workers 1) or smaller pictures", 1)
+        _fail("not enough memory; ask for less: fewer rows, smaller pictures, a smaller batch, --workers 1", 1)
     except OSError as error:
         if debug:
             raise

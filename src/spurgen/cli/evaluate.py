@@ -112,16 +112,21 @@ def show(scores: dict[str, Any]) -> None:
              for c, s in ranked],
             right=("SSS", "signed", "other value only"),
         )  # fmt: skip
+        click.echo(
+            "signed: above 0 where what rows showed had helped; other value only: without draws of the same value\n"
+        )
     if scores["ig"]:
-        click.secho("What fixing all channels costs against drawing them at random (Invariance Gap, nats)", bold=True)
+        click.secho("How the loss differs from that with channels at random (Invariance Gap, nats)", bold=True)
         print_table(
             "",
-            ["channels are", "IG", "95% interval"],
-            [[kind, _number(g["value"]), _interval(g)] for kind, g in scores["ig"].items()],
+            ["channels are", "IG", "95% interval", "a model that uses shortcuts is"],
+            [[kind, _number(g["value"]), _interval(g), MEANING.get(kind, "")] for kind, g in scores["ig"].items()],
             right=("IG",),
         )
     filled = [g for g in scores["groups"] if g["n"]]
     click.secho(f"Groups by {', '.join(scores['group_by']) or 'nothing'}, worst first", bold=True)
+    if any(key.endswith(":aligned") for key in scores["group_by"]):
+        click.echo("aligned: the channel shows what goes along with the label; not: anything else")
     print_table(
         "",
         ["group", "accuracy", "95% interval", "rows", "in training"],
@@ -135,8 +140,26 @@ def show(scores: dict[str, Any]) -> None:
         click.echo(f"too small to be called the worst: {', '.join(worst['too_small'])}")
     for name, reason in scores["left_out"].items():
         click.echo(f"left out: {name}: {reason}")
+    click.secho(f"In short: {_in_short(scores)}", bold=True)
     if "directory" in scores:
         click.echo(f"kept in {scores['directory']}")
+
+
+MEANING = {"conflicting": "misled: above 0", "aligned": "helped: below 0"}
+
+
+def _in_short(scores: dict[str, Any]) -> str:
+    """The two or three numbers that say most, as a sentence."""
+    m = scores["metrics"]
+    worst = f"{_percent(m['worst_group_accuracy'])} of its worst group"
+    if m["weighted_accuracy"] is not None:
+        told = f"right in {_percent(m['weighted_accuracy'])} of rows mixed as in training, in {worst}"
+    else:
+        told = f"right in {_percent(m['accuracy'])} of rows, in {worst}"
+    if scores["sss"]:
+        channel, found = max(scores["sss"].items(), key=lambda item: item[1]["value"])
+        told += f"; of the channels it leans most on {channel} (SSS {_number(found['value'])})"
+    return told + "."
 
 
 def _percent(value: float | None) -> str:

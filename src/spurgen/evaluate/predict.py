@@ -80,11 +80,14 @@ def of_function(function: Callable[[Any], Any], classes: int) -> Answer:
         return found / found.sum(1, keepdims=True)
 
     def _checked(given: Any) -> Probabilities:
-        found = np.asarray(given.detach().cpu() if hasattr(given, "detach") else given, np.float64)
+        try:
+            found = np.asarray(given.detach().cpu() if hasattr(given, "detach") else given, np.float64)
+        except (TypeError, ValueError) as error:
+            raise DataError(f"the model gave no table of numbers ({error}); give (rows, {classes}) numbers") from error
         if found.ndim != 2 or found.shape[1] != classes:
             raise DataError(f"the model gave an array of shape {found.shape}; give (rows, {classes}): one per class")
         if not np.isfinite(found).all() or (found < -SLACK).any() or (np.abs(found.sum(1) - 1) > SLACK).any():
-            raise DataError("the model gave rows that do not sum to 1 or are not finite; give a softmax of its scores")
+            raise DataError("the model gave rows that are negative, not finite, or do not sum to 1; give a softmax")
         return found.clip(0)
 
     return answer

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spurgen.errors import DataError, SpurgenError, nearest
+from spurgen.errors import DataError, SpurgenError, brief, nearest
 from spurgen.evaluate.interventions import NONE
 from spurgen.store import atomic
 
@@ -102,6 +102,8 @@ def _table(path: Path) -> pa.Table:
     except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
         kind = "CSV" if is_csv else "Parquet (a CSV file must be called .csv)"
         raise DataError(f"{path} cannot be read as {kind}: {str(error).splitlines()[0]}") from error
+    if is_csv and len(names) == 1 and ";" in names[0]:
+        raise DataError(f"{path} has a single column {brief(names[0])}; separate columns by commas, not by semicolons")
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise DataError(f"{path} has two columns {twice!r}; keep one of them")
@@ -110,6 +112,10 @@ def _table(path: Path) -> pa.Table:
 
 def _values(table: pa.Table, classes: Sequence[str], path: str) -> Probabilities:
     """(rows, classes), checked; logits are turned into probabilities."""
+    kinds = [("probabilities", "p_"), ("logits", "logit_")]
+    there = [n for n in table.column_names if any(n == whole or n.startswith(each) for whole, each in kinds)]
+    if len({n if n in ("probabilities", "logits") else n.partition("_")[0] for n in there}) > 1:
+        raise DataError(f"{path} says it in two ways ({there[0]} and {there[-1]}); keep one of them")
     for whole, each, are_scores in (("probabilities", "p_", False), ("logits", "logit_", True)):
         if whole in table.column_names:
             values = _from_lists(table[whole], classes, whole, path)
@@ -166,8 +172,17 @@ def _numbers(cells: list[Any], name: str, path: str, shape: tuple[int, ...] = ()
     except (TypeError, ValueError):
         found = np.empty(())
     if found.shape != (len(cells), *shape):
-        raise DataError(f"{path}: the column {name!r} holds something that is no number")
+        bad = next((i for i, cell in enumerate(cells) if not _is_number(cell, shape)), 0)
+        wanted = "numbers" if shape else "a number"
+        raise DataError(f"{path}: {name} of entry {bad + 1} is {brief(cells[bad])}; there must be {wanted}")
     return found
+
+
+def _is_number(cell: Any, shape: tuple[int, ...]) -> bool:
+    try:
+        return np.array(cell, np.float64).shape == shape
+    except (TypeError, ValueError):
+        return False
 
 
 def _edits(table: pa.Table, path: str) -> NDArray[np.object_]:
@@ -194,11 +209,20 @@ def _asked(changed: Callable[[str], NDArray[np.bool_]], name: str, path: str) ->
 
 
 def _ids(table: pa.Table, path: str) -> NDArray[np.uint64]:
-    numbers = table["row_id"].to_pylist()
-    bad = next((i for i, n in enumerate(numbers) if type(n) is not int or n < 0), None)
+    given = table["row_id"].to_pylist()
+    numbers = [_whole(value) for value in given]
+    bad = next((i for i, n in enumerate(numbers) if n is None), None)
     if bad is not None:
-        raise DataError(f"{path}: row_id of entry {bad + 1} is {numbers[bad]!r}; row ids are whole numbers, 0 or more")
+        raise DataError(f"{path}: row_id of entry {bad + 1} is {given[bad]!r}; row ids are whole numbers, 0 or more")
     return np.array(numbers, np.uint64)
+
+
+def _whole(value: Any) -> int | None:
+    """A row id, also where a table keeps it as text or as a fraction without a remainder."""
+    as_text = isinstance(value, str) and value.strip().isascii() and value.strip().isdigit()
+    if as_text or (isinstance(value, float) and value.is_integer() and value < 2**53):
+        value = int(value)
+    return value if type(value) is int and 0 <= value < 2**64 else None
 
 
 def _finite(values: Probabilities, table: pa.Table, path: str) -> None:

@@ -61,9 +61,13 @@ def evaluate(
         )
     if device != "auto" and (predictions is not None or callable(run)):
         raise SpurgenError("only a run is put on a device; leave device out")
+    if plan is not None and not isinstance(plan, Plan):
+        raise SpurgenError(f"plan is {plan!r}; give a Plan, such as spurgen.evaluate.Plan(draws=5)")
     dataset = reader.open(on) if isinstance(on, str | Path) else on
     if split not in dataset.splits:
         raise UnknownName(unknown("split", split, dataset.splits, str(dataset.directory)))
+    if out is not None and dataset.directory.resolve() in (Path(out).resolve(), *Path(out).resolve().parents):
+        raise DataError(f"{out} is in the dataset itself; choose another directory for the results")
     if out is not None:
         with atomic.looked_at(Path(out)):
             if Path(out).exists() and not Path(out).is_dir():
@@ -100,9 +104,11 @@ def _predicted(run: Any, dataset: Dataset, split: str, plan: Plan, device: str, 
     """(the run opened, its predictions)."""
     from spurgen.evaluate.predict import of_run, predict
     from spurgen.load.rows import open_rows
-    from spurgen.train.run import load_run
+    from spurgen.train.run import Run, load_run
 
     opened = load_run(run, device) if isinstance(run, str | Path) else run
+    if not isinstance(opened, Run):
+        raise SpurgenError(f"run is {type(run).__name__}; give a run, its directory, or a function")
     told = list(opened.about["task"]["classes"])
     if told != list(dataset.spec.classes):
         raise DataError(

@@ -110,6 +110,8 @@ def _keys(spec: World | None, by: str | Iterable[str] | None) -> tuple[str, ...]
             )
         return tuple(channel + ALIGNED for channel in spec.channels)
     keys = tuple(k.strip() for k in by.split(",") if k.strip()) if isinstance(by, str) else tuple(by)
+    if isinstance(by, str) and not keys:
+        raise SpurgenError("there is nothing to group by; name columns, such as label,background, or leave it out")
     for key in keys:
         if keys.count(key) > 1:
             raise SpurgenError(f"groups are to be made by {key!r} twice; name it once")

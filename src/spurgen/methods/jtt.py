@@ -24,8 +24,9 @@ class Settings:
         Even(0.2, 0.8), least=0.01, most=0.99,
     )  # fmt: skip
     upweight: int = setting(
-        10, "how often a row that was wrong comes in a pass over the rows", Power(0, 2.5, whole=True), least=1
-    )
+        10, "how often a row that was wrong comes in a pass over the rows", Power(0, 2.5, whole=True), least=1,
+        most=10_000,
+    )  # fmt: skip
 
 
 class Jtt(Erm):

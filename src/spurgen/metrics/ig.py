@@ -53,7 +53,7 @@ def _mean_over_draws(what: str, losses: ArrayLike) -> Floats:
 METRIC = Metric(
     name="ig",
     about="Invariance Gap: mean loss with channels fixed (conflicting) less mean loss with channels at random",
-    paper="the SpurGen proposal, section 3.3.3",
+    paper="defined in docs/design.md, section 8",
     bounds=(float("-inf"), float("inf")),
     higher_is_better=False,
     function=ig,

@@ -20,6 +20,7 @@ from spurgen.spec.known import MODALITIES
 from spurgen.store import layout, manifest
 from spurgen.store.features import named
 from spurgen.store.manifest import Manifest, ShardRecord
+from spurgen.store.shards import is_whole
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -172,6 +173,12 @@ class Dataset:
         if split is not None and split not in self.manifest.splits:
             raise UnknownName(unknown("split", split, self.manifest.splits))
         return [r for r in self.manifest.shards if split in (None, r.split)]
+
+    def check(self, split: str | None = None) -> None:
+        """Compare the bytes of the shards with their hashes; a file that was changed is an error."""
+        for record in self._records(split):
+            if not is_whole(self.directory, record):
+                raise DataError(f"{self.directory / record.file} is not as its manifest says; {_VERIFY}")
 
     @contextmanager
     def _file(self, record: ShardRecord) -> Iterator[ParquetFile]:

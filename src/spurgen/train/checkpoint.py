@@ -87,7 +87,9 @@ def load(path: Path) -> tuple[dict[str, str], dict[str, Tensor]]:
         with safe_open(path, "pt") as file:
             return dict(file.metadata() or {}), {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (OSError, ValueError, SafetensorError) as error:
-        raise DataError(f"{path} cannot be read as safetensors; it is damaged, or is something else") from error
+        raise DataError(
+            f"{path} cannot be read as safetensors; it is damaged, or is something else; train again with --force"
+        ) from error
 
 
 def random_state(device: torch.device) -> dict[str, Tensor]:

@@ -8,19 +8,21 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from spurgen.errors import DataError
+from spurgen.errors import DataError, brief
 from spurgen.store import atomic
 from spurgen.store.layout import BUILD
+from spurgen.train import checkpoint
 
 FORMAT = 1  # changes whenever the same run would end with other weights
 ABOUT, WEIGHTS, CHECKPOINT, WORDS = "run.json", "weights.safetensors", "checkpoint.safetensors", "words.json"
 RECORDS, CHECKS, SCORES = "records.parquet", "checks.parquet", "evaluate"
 
 
-def must_be_dropped(directory: Path, key: str, force: bool) -> bool:
-    """Whether the directory holds another run than that of the key, which `force` allows to drop.
+def must_be_dropped(directory: Path, new: Mapping[str, Any], force: bool) -> bool:
+    """Whether the directory holds something that has to go before the new run, and may go.
 
-    A directory that is empty or holds this very run is fine; anything else is refused.
+    That is another run, if `force` is given or it came to nothing; and with `force` this very run, if its files are
+    damaged. A directory that is empty or holds this very run is fine; anything else is refused.
     """
     with atomic.looked_at(directory):
         if directory.exists() and not directory.is_dir():
@@ -36,11 +38,37 @@ def must_be_dropped(directory: Path, key: str, force: bool) -> bool:
         if force:
             return True
         raise DataError(f"{error} into another directory, or into this one with --force") from error
-    if about.get("key") != key and not force:
+    if about.get("key") == new["key"]:
+        return force and any(_is_damaged(directory / name) for name in (WEIGHTS, CHECKPOINT))
+    came_to_something = about.get("state") == "complete" or (directory / CHECKPOINT).exists()
+    if not force and came_to_something and about.get("state") != "failed":
         raise DataError(
-            f"{directory} holds another run ({described(about)}); choose another directory, or replace it with --force"
+            f"{directory} holds another run ({described(about)}; {_difference(about, new)}); choose another directory, "
+            "or replace it with --force"
         )
-    return about.get("key") != key
+    return True
+
+
+def _is_damaged(path: Path) -> bool:
+    if not path.is_file():
+        return False
+    try:
+        checkpoint.load(path)
+    except DataError:
+        return True
+    return False
+
+
+def _difference(old: Mapping[str, Any], new: Mapping[str, Any], within: str = "") -> str:
+    """The first thing that determines runs and is not the same in both."""
+    for name in new:
+        one, two = old.get(name), new[name]
+        if name in ("key", "torch", "python", "task") or one == two:
+            continue
+        if isinstance(one, Mapping) and isinstance(two, Mapping):
+            return _difference(one, two, "" if name in ("options", "settings") else f"{name}.")
+        return f"its {within}{name} is {brief(one)}, not {brief(two)}"
+    return "it is of another version"
 
 
 def drop(directory: Path) -> None:

@@ -55,6 +55,9 @@ class Run:
     encoder: Encoder
     outcome: Outcome | None = None  # None for one that was loaded
 
+    def __repr__(self) -> str:
+        return f"Run({described(self.about)})"
+
 
 def train(
     data: str | Path | Dataset,
@@ -103,17 +106,19 @@ def train(
     key = hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=16).hexdigest()
     about |= {"key": key, "torch": torch.__version__, "python": platform.python_version(), "task": world.task_about()}
     if out is None:
-        return _trained(about, part, kind, chosen, how, world, where, graphs, None, list(subscribers))
+        trial = _prepared(about, part, kind, chosen, how, world, where)
+        return _trained(trial, about, how, world, graphs, None, list(subscribers))
     directory = Path(out)
-    other = must_be_dropped(directory, key, force)
+    other = must_be_dropped(directory, about, force)
     if not other and (directory / WEIGHTS).is_file():
         return load_run(directory, device)
+    trial = _prepared(about, part, kind, chosen, how, world, where)  # refuses before anything is written
     with lock.held(directory):
         if other:
             drop(directory)
         atomic.write(directory / ABOUT, _json(about | {"state": "running"}))
         try:
-            run = _trained(about, part, kind, chosen, how, world, where, graphs, directory, list(subscribers))
+            run = _trained(trial, about, how, world, graphs, directory, list(subscribers))
         except SpurgenError as error:
             atomic.write(directory / ABOUT, _json(about | {"state": "failed", "reason": str(error)}))
             raise
@@ -137,6 +142,11 @@ def check_needs(method: Method, settings: Any, world: World) -> None:
         raise SpurgenError(
             f"{method.name} needs rows of at least two groups, and all training rows of {world.name} are of one; "
             "say what else to group by (--group-by)"
+        )
+    if needs.generator and not world.spec.channels:
+        raise SpurgenError(
+            f"{method.name} draws rows again with other attributes, and {world.name} has no channels to do so; "
+            "take another method"
         )
     if needs.environments and len(world.environments) < 2:
         raise SpurgenError(
@@ -166,7 +176,7 @@ def check_used(given: Mapping[str, Any], options: Options, model: Model, world: 
             raise SpurgenError(f"the option {name} would have no effect: {reason}; leave it out")
 
 
-def _trained(
+def _prepared(
     about: dict[str, Any],
     method: Method,
     kind: Model,
@@ -174,10 +184,8 @@ def _trained(
     options: Options,
     world: World,
     device: torch.device,
-    graphs: str,
-    directory: Path | None,
-    subscribers: list[Subscriber],
-) -> Run:
+) -> tuple[Encoder, Learner]:
+    """What is trained; what the learner cannot do with this world is refused."""
     encoder = Encoder.of(kind, world.texts())
     learner = build_learner(about, method, kind, settings, encoder, world.size_px, device)
     if world.endless and any(learner.sampling(stage) != Sampling() for stage in range(len(learner.stages()))):
@@ -189,6 +197,20 @@ def _trained(
             f"{method.name} ends with a computation on validation rows, which cannot choose between weights as well; "
             "leave keep out"
         )
+    return encoder, learner
+
+
+def _trained(
+    trial: tuple[Encoder, Learner],
+    about: dict[str, Any],
+    options: Options,
+    world: World,
+    graphs: str,
+    directory: Path | None,
+    subscribers: list[Subscriber],
+) -> Run:
+    encoder, learner = trial
+    device = learner.task.device
     source = world.source(encoder, device)
     trainer = Trainer(
         learner,

@@ -154,6 +154,13 @@ def _of_dataset(data: Any, modality: Any, splits: tuple[str, str], group_by: Any
     from spurgen.store import reader
 
     dataset = reader.open(data) if isinstance(data, str | Path) else data
+    if not isinstance(dataset, reader.Dataset):
+        raise SpurgenError(f"data is {type(data).__name__}; give a dataset or the directory of one")
+    if len(set(splits)) != 2 or isinstance(splits, str):
+        raise SpurgenError(f"splits are {splits!r}; give two, one to train and another to validate on")
+    for split in splits:
+        if split in dataset.splits:
+            dataset.check(split)  # a run says which data it saw
     train = open_rows(dataset, splits[0], modality, group_by=group_by, annotated=True)
     val = (
         open_rows(dataset, splits[1], modality, group_by=group_by, annotated=True)
