@@ -163,7 +163,8 @@ def _named(source: str) -> Iterator[None]:
         yield
     except (OSError, ValueError, ImportError) as error:
         why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise DataError(f"cannot load the model {source!r}: {why}") from error
+        how = "" if _is_folder(source) else "; without a network, give the folder that holds it"
+        raise DataError(f"cannot load the model {source!r}: {why}{how}") from error
 
 
 @contextmanager
