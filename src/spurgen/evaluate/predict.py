@@ -10,7 +10,7 @@ import numpy as np
 
 from spurgen.errors import DataError
 from spurgen.evaluate.interventions import rows_with
-from spurgen.evaluate.predictions import Probabilities, softmax
+from spurgen.evaluate.predictions import SLACK, Probabilities, softmax
 from spurgen.load.rows import Rows
 
 if TYPE_CHECKING:
@@ -69,7 +69,6 @@ def of_run(run: Run) -> Answer:
 
 def of_function(function: Callable[[Any], Any], classes: int) -> Answer:
     """What a function of somebody's answers, checked: it is asked about up to 256 rows at a time."""
-    from spurgen.evaluate.predictions import SLACK
 
     def answer(content: Any) -> Probabilities:
         n = len(next(iter(content.values())) if isinstance(content, dict) else content)
