@@ -29,9 +29,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:JTT's first stage gets every tra
 
 @pytest.fixture(autouse=True)
 def _tiny_model():
+    """It stays: fixtures of a whole session are made before those of a test."""
     MODELS.add("tiny", TINY)
-    yield
-    MODELS._loaded().pop("tiny", None)
 
 
 @pytest.fixture(scope="session")

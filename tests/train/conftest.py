@@ -37,9 +37,8 @@ TINY = Model(name="tiny", about="for tests", modality="image", build=Mean, learn
 
 @pytest.fixture(autouse=True)
 def _tiny_model():
+    """It stays: fixtures of a whole session are made before those of a test."""
     MODELS.add("tiny", TINY)
-    yield
-    MODELS._loaded().pop("tiny", None)
 
 
 def world(**changes) -> World:
