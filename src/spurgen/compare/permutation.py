@@ -53,4 +53,4 @@ def seeds_to_decide(alpha: float) -> int:
 def _all_signs(n: int) -> NDArray[np.float64]:
     """Half of all ways to give n numbers a sign: the last keeps its own, for flipping all changes no distance."""
     ways = np.arange(2 ** (n - 1))[:, None]
-    return 1.0 - 2.0 * ((ways >> np.arange(n)) & 1)
+    return np.where((ways >> np.arange(n)) & 1, -1.0, 1.0)
