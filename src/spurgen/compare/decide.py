@@ -70,8 +70,8 @@ def compare(
     """Compares every other method's scores, by seed, with those of the reference, in the order given.
 
     The methods of one call are one family for Holm's correction: several worlds, models or scores in several calls are
-    several families, each with its own α. A seed counts where both have a number for it. Scores
-    that are multiplied by `scale` are in `unit`, with so many `decimals` where a sentence says them.
+    several families, each with its own α. A seed counts where both have a number for it. Scores that are multiplied by
+    `scale` are in `unit`, with so many `decimals` where a sentence says them.
 
     The interval is that of the t-test, because it agrees with what is tested and because with three to five seeds the
     bootstrap's is far too narrow; both are there. With one seed nothing is decided; without any spread between seeds
