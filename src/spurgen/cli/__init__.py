@@ -22,6 +22,7 @@ VERBS = {
     "export": "Write a dataset in another format.",
     "train": "Train a model with a method.",
     "evaluate": "Score a run, or anybody's predictions: accuracy, groups, and how much it leans on each channel.",
+    "study": "Run and compare many trials: worlds, methods, models, settings, seeds.",
 }
 
 
@@ -78,7 +79,7 @@ def main(args: list[str] | None = None) -> None:
     except click.ClickException as error:
         _fail(_usage(error), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        again = "; the same command again goes on where it was" if {"generate", "train"} & {*words[:1]} else ""
+        again = "; the same command again goes on where it was" if {"generate", "train", "study"} & {*words[:1]} else ""
         _fail(f"stopped{again}", 130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
