@@ -27,7 +27,7 @@ class WorldSpec(BaseModel):
     model_config = _STRICT
     spec: str = Field(description="A preset, or the path of a spec file, seen from the study file.")
     rows: int | None = Field(None, gt=0, le=2**40, description="Number of rows; those of the spec unless given.")
-    set: dict[str, Value | list[Value]] = Field({}, description='Edits of the spec, such as { "image.size_px" = 64 }.')
+    set: dict[str, Any] = Field({}, description="Edits of the spec, such as { image.size_px = 64 }.")
 
 
 class ModelSpec(BaseModel):
@@ -53,7 +53,7 @@ class AblationSpec(BaseModel):
     without: list[Name] | Literal["each"] | None = Field(
         None, description="Variants in which one channel does not go along with the label; 'each': every one in turn."
     )
-    set: dict[Label, dict[str, Value | list[Value]]] | None = Field(
+    set: dict[Label, dict[str, Any]] | None = Field(
         None, min_length=1, description="Name of a variant -> edits of the spec."
     )
 

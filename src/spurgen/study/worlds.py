@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from spurgen.errors import SpecError, unknown
 from spurgen.spec import World, load
-from spurgen.spec.toml import override
+from spurgen.spec.toml import override, write
 from spurgen.study.spec import AblationSpec, StudySpec, WorldSpec
 
 TRAIN, VAL, TEST = "train", "val", "test"  # the splits that a study learns from, chooses by and scores on
@@ -46,9 +46,9 @@ def _world(name: str, given: WorldSpec, folder: Path | None) -> World:
     where: str | Path = given.spec
     if given.spec.endswith(".toml") and folder is not None:
         where = folder / given.spec
-    edits = [f"{key}={_toml(value)}" for key, value in given.set.items()]
     try:
-        spec = load(where, edits)
+        spec = load(where)
+        spec = World.from_dict(_set(spec, given.set)) if given.set else spec
     except SpecError as error:
         raise SpecError(f"worlds.{name}", str(error)) from None
     for split in (TRAIN, TEST):
@@ -69,10 +69,7 @@ def _edited(base: World, name: str, asked: AblationSpec) -> Iterator[tuple[str, 
                 raise SpecError(f"{path}.without", unknown("channel", channel, base.channels, base.id))
             yield f"without {channel}", _without(base, channel)
     for words, edits in (asked.set or {}).items():
-        data = base.dump()
-        for key, value in edits.items():
-            override(data, f"{key}={_toml(value)}")
-        yield words, data
+        yield words, _set(base, edits)
 
 
 def _with_strength(base: World, p: float, path: str) -> dict[str, Any]:
@@ -98,11 +95,20 @@ def _without(base: World, channel: str) -> dict[str, Any]:
     return data
 
 
-def _toml(value: Any) -> str:
-    """A value as `--set` takes it."""
-    from spurgen.spec.toml import write
+def _set(base: World, edits: Mapping[str, Any]) -> dict[str, Any]:
+    """A world's data with values set, given as tables or by dotted names."""
+    data = copy.deepcopy(base.dump())
+    for name, value in _leaves(edits, ()):
+        override(data, f"{name}={write({'value': value}).partition('=')[2].strip()}")
+    return data
 
-    return write({"value": value}).partition("=")[2].strip()
+
+def _leaves(table: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, (*path, name))
+        else:
+            yield ".".join((*path, name)), value
 
 
 def data_name(spec: World, rows: int, seed: int) -> str:
