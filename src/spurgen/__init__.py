@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from spurgen.store.verify import verify
     from spurgen.store.writer import build
     from spurgen.train import train
+    from spurgen.train.pretrain import pretrain
 
 _VERBS = {
     "load_spec": ("spurgen.spec", "load"),
@@ -43,6 +44,7 @@ _VERBS = {
     "open": ("spurgen.store.reader", "open"),
     "verify": ("spurgen.store.verify", "verify"),
     "export": ("spurgen.export", None),
+    "pretrain": ("spurgen.train.pretrain", "pretrain"),
     "train": ("spurgen.train", None),
     "evaluate": ("spurgen.evaluate", None),
 }
@@ -58,6 +60,7 @@ __all__ = [
     "intervene",
     "load_spec",
     "open",
+    "pretrain",
     "render",
     "sample",
     "train",

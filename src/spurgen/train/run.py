@@ -38,10 +38,12 @@ from spurgen.train.encode import Encoder, find_model
 from spurgen.train.events import Subscriber
 from spurgen.train.loop import Outcome, Trainer
 from spurgen.train.options import Options, resolve_device
+from spurgen.train.start import Start, determines, find_start
 from spurgen.train.world import World, open_world
 from spurgen.version import __version__
 
 if TYPE_CHECKING:
+    from spurgen.spec import World as Spec
     from spurgen.store.reader import Dataset
 
 
@@ -60,7 +62,7 @@ class Run:
 
 
 def train(
-    data: str | Path | Dataset,
+    data: str | Path | Dataset | Spec,
     method: str = "erm",
     model: str = "small_cnn",
     out: str | Path | None = None,
@@ -74,13 +76,16 @@ def train(
     splits: tuple[str, str] = ("train", "val"),
     subscribers: Sequence[Subscriber] = (),
     force: bool = False,
+    start: str | Path | Start | None = None,
 ) -> Run:
     """Train a model with a method on a dataset, and validate it on the way.
 
     `data` is a finished dataset, or with `stream` a spec or preset whose rows are drawn while they are learnt from.
-    With `out` the run is kept there; one that was stopped goes on, and one that is complete is only opened.
+    With `out` the run is kept there; one that was stopped goes on, and one that is complete is only opened. `start` is
+    what `spurgen.pretrain` made, or its directory; "nothing" or "imagenet" where the model is built with that anyway.
     """
     part, kind = METHODS.get(method), find_model(model)
+    begun = find_start(start, kind)
     chosen = fill(part.settings, settings or {}, f"method {method}")
     how = fill(Options, options or {}, "training")
     where = resolve_device(device)
@@ -98,6 +103,7 @@ def train(
         "settings": asdict(chosen),
         "model": kind.name,
         **({"model_digest": kind.digest} if kind.digest else {}),
+        **determines(begun),
         "options": asdict(how) | {"learning_rate": how.learning_rate or kind.learning_rate},
         "seed": seeds.whole("seed", seed),
         "device": where.type,
@@ -105,14 +111,15 @@ def train(
     }
     key = hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=16).hexdigest()
     about |= {"key": key, "torch": torch.__version__, "python": platform.python_version(), "task": world.task_about()}
+    about |= {"start": kind.pretrained} if kind.pretrained else {}  # the model says that already: not for the key
     if out is None:
-        trial = _prepared(about, part, kind, chosen, how, world, where)
+        trial = _prepared(about, part, kind, chosen, how, world, where, begun)
         return _trained(trial, about, how, world, graphs, None, list(subscribers))
     directory = Path(out)
     other = must_be_dropped(directory, about, force)
     if not other and (directory / WEIGHTS).is_file():
         return load_run(directory, device)
-    trial = _prepared(about, part, kind, chosen, how, world, where)  # refuses before anything is written
+    trial = _prepared(about, part, kind, chosen, how, world, where, begun)  # refuses before anything is written
     with lock.held(directory):
         if other:
             drop(directory)
@@ -184,10 +191,11 @@ def _prepared(
     options: Options,
     world: World,
     device: torch.device,
+    start: Start | None,
 ) -> tuple[Encoder, Learner]:
     """What is trained; what the learner cannot do with this world is refused."""
     encoder = Encoder.of(kind, world.texts())
-    learner = build_learner(about, method, kind, settings, encoder, world.size_px, device)
+    learner = build_learner(about, method, kind, settings, encoder, world.size_px, device, start)
     if world.endless and any(learner.sampling(stage) != Sampling() for stage in range(len(learner.stages()))):
         raise SpurgenError(
             f"{method.name} samples rows by group or environment, which a stream cannot; train on a dataset"
@@ -237,13 +245,17 @@ def build_learner(
     encoder: Encoder,
     size_px: int,
     device: torch.device,
+    start: Start | None = None,
 ) -> Learner:
-    """A fresh learner; its weights follow from the run's seed."""
+    """A fresh learner; its weights follow from the run's seed, and from its start where there is one."""
     told = about["task"]
     shape = encoder.shape(len(told["classes"]), size_px)
 
     def build() -> Any:
-        net = kind.build(shape).to(device)
+        net = kind.build(shape)
+        if start is not None:
+            start.put_into(net, size_px)
+        net = net.to(device)
         return net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def sizes(name: str) -> Tensor:
