@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from spurgen.store.writer import build
     from spurgen.study.run import run_study
     from spurgen.train import train
+    from spurgen.train.pretrain import pretrain
 
 _VERBS = {
     "load_spec": ("spurgen.spec", "load"),
@@ -44,6 +45,7 @@ _VERBS = {
     "open": ("spurgen.store.reader", "open"),
     "verify": ("spurgen.store.verify", "verify"),
     "export": ("spurgen.export", None),
+    "pretrain": ("spurgen.train.pretrain", "pretrain"),
     "train": ("spurgen.train", None),
     "evaluate": ("spurgen.evaluate", None),
     "run_study": ("spurgen.study.run", "run_study"),
@@ -60,6 +62,7 @@ __all__ = [
     "intervene",
     "load_spec",
     "open",
+    "pretrain",
     "render",
     "run_study",
     "sample",

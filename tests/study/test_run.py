@@ -6,6 +6,7 @@ import collections
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,8 +20,10 @@ from spurgen.learning import METHODS
 from spurgen.study import directory as place
 from spurgen.study import ledger
 from spurgen.study.choice import records_of
+from spurgen.study.perform import claiming
 from spurgen.study.results import read_results
 from spurgen.study.run import run_study
+from spurgen.train.turns import beside
 from tests.study.conftest import file_of
 
 
@@ -107,7 +110,7 @@ def test_an_error_of_a_program_is_no_failure_of_a_trial(folder, monkeypatch):
     def broken(*args, **how):
         raise AttributeError("a mistake of ours")
 
-    monkeypatch.setattr("spurgen.study.perform.perform", broken)
+    monkeypatch.setattr("spurgen.study.perform.prepare", broken)
     with pytest.raises(AttributeError, match="a mistake of ours"):
         run(file_of(folder), folder / "s")
 
@@ -185,6 +188,18 @@ def test_every_method_can_be_part_of_a_study(folder, method):
     methods = {"erm": {}, method: {"first_stage": 0.5} if method == "jtt" else {}}
     found = run(file_of(folder, methods=methods, seeds=1), folder / "s")
     assert found.counts["done"] == len(methods) == len(found.trials)
+
+
+def test_trials_that_take_turns_find_what_they_would_alone(folder):
+    path = file_of(folder, methods={"erm": {}, "mixup": {}, "dfr": {}})
+    alone = run(path, folder / "alone")
+    together = folder / "together"
+    place.settle(together, path.read_text(), {"id": "tiny", "device": "cpu", "study": alone.study.dump(), "folder": ""})
+    place.write_plan(together, alone.trials)
+    shutil.copytree(folder / "alone" / place.WORLDS, together / place.WORLDS)
+    work = (claiming(together, trial, retry=False) for trial in alone.trials)
+    assert list(beside(work, 3)) == ["done"] * 6
+    assert outcome(together) == outcome(folder / "alone")
 
 
 # --------------------------------------------------------------------------------------------- several processes
