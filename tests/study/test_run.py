@@ -183,6 +183,31 @@ def test_a_method_that_learns_from_validation_rows_is_chosen_by_others(folder):
     assert found.cell(found.places[0], "average").lines[1].config in ("reg=0.1", "reg=1")
 
 
+def test_groups_that_a_method_is_told_are_not_those_of_its_scores(folder):
+    found = run(file_of(folder, methods={"erm": {}, "resample": {"group_by": ["label"]}}, seeds=1), folder / "s")
+    told, plain = [t for t in found.trials if t.method == "resample"][0], found.trials[0]
+    about = json.loads((folder / "s" / "trials" / told.key / "run" / "run.json").read_text())
+    assert about["group_by"] == ["label"]
+    for trial in (told, plain):
+        scores = json.loads((folder / "s" / "trials" / trial.key / "scores" / "results.json").read_text())
+        assert scores["group_by"] == ["background:aligned", "hue:aligned"]
+        assert records_of(folder / "s", trial)[-1]["test_worst_group"] == scores["metrics"]["worst_group_accuracy"]
+    checks = pq.read_table(folder / "s" / "trials" / told.key / "run" / "checks.parquet").to_pylist()[-1]
+    assert records_of(folder / "s", told)[-1]["val_worst_group"] == checks["validation worst_group_accuracy"]
+
+
+def test_a_start_is_made_once_and_begun_from(folder):
+    models = {"tiny": {"starts": ["nothing", "pretrained"], "options": {"learning_rate": 0.001}}}
+    path = file_of(folder, models=models, methods={"erm": {}}, pretrain={"steps": 6, "batch_size": 32})
+    found = run(path, folder / "s")
+    assert {t.start for t in found.trials} == {"nothing", "pretrained"} and found.counts["done"] == 4
+    assert len(list((folder / "s" / place.STARTS).iterdir())) == 1
+    for trial in found.trials:
+        about = json.loads((folder / "s" / "trials" / trial.key / "run" / "run.json").read_text())
+        assert bool(about.get("start")) == (trial.start == "pretrained")
+    assert [where.words for where in found.places] == ["small, tiny", "small, tiny from pretrained"]
+
+
 @pytest.mark.parametrize("method", METHODS.names())
 def test_every_method_can_be_part_of_a_study(folder, method):
     methods = {"erm": {}, method: {"first_stage": 0.5} if method == "jtt" else {}}

@@ -75,7 +75,7 @@ def performing(
     start = started_from(directory, trial) if trial.start == "pretrained" else None
     run = yield from training(
         dataset, trial.method, trial.model, folder / "run", trial.seed, trial.settings,
-        {name: trial.options[name] for name in trial.asked}, trial.device, group_by=trial.group_by,
+        {name: trial.options[name] for name in trial.asked}, trial.device, group_by=trial.learns_by,
         subscribers=subscribers, force=True, watch=watched(trial, dataset), start=start, turns=turns,
     )  # fmt: skip
     plan = Plan(draws=trial.draws)
@@ -104,8 +104,8 @@ def started_from(directory: Path, trial: Trial) -> Path:
 def watched(trial: Trial, dataset: Dataset) -> dict[str, Rows]:
     """Rows that are scored at every check: the test rows, and fresh ones that nobody learns from.
 
-    "training" are like the training rows; a method that learns from validation rows too is chosen by fresh ones like
-    them, "validation".
+    "training" are like the training rows. A method that learns from validation rows, or is told other groups than those
+    that scores are about, is chosen by fresh ones like them, "validation".
     """
     from spurgen.learning import METHODS
     from spurgen.load.rows import open_rows
@@ -117,7 +117,8 @@ def watched(trial: Trial, dataset: Dataset) -> dict[str, Rows]:
         "test": open_rows(dataset, TEST, modality, target="label", group_by=trial.group_by),
         "training": _fresh(trial, dataset.spec, TRAIN, modality),
     }
-    if METHODS.get(trial.method).needs.validation and VAL in dataset.spec.splits:
+    judged = METHODS.get(trial.method).needs.validation or trial.learns_by != trial.group_by
+    if judged and VAL in dataset.spec.splits:
         found["validation"] = _fresh(trial, dataset.spec, VAL, modality)
     return found
 

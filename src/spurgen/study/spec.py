@@ -98,7 +98,9 @@ class StudySpec(BaseModel):
     description: str = Field("", max_length=2000, description="What it is for, in a sentence or two.")
     worlds: dict[Label, WorldSpec] = Field(min_length=1, description="Name -> world.")
     methods: dict[Name, dict[str, Values]] = Field(
-        min_length=1, description="Method -> its settings; a list is a grid, what is left out has its default."
+        min_length=1,
+        description="Method -> its settings; a list is a grid, what is left out has its default. "
+        "group_by, a list of columns, makes the groups that this method is told; scores have the study's own.",
     )
     models: list[str] | dict[str, ModelSpec] = Field(
         ["small_cnn"], min_length=1, description="Models; or a table model -> starts and options."

@@ -19,7 +19,8 @@ class Trial:
     """One training and scoring.
 
     `data` is the folder of its dataset, `config` the words that tell its settings from those of its siblings, `asked`
-    the options that the study gives (the others have their defaults). `phase` is "search" for one that is only chosen
+    the options that the study gives (the others have their defaults). Scores are about the groups of `group_by`, the
+    method is told those of `learns_by`. `phase` is "search" for one that is only chosen
     by, "final" for one that counts.
     """
 
@@ -43,6 +44,7 @@ class Trial:
     seed: int
     device: str
     group_by: list[str] | None
+    learns_by: list[str] | None
     draws: int
     phase: str
     key: str = ""
