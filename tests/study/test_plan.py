@@ -129,9 +129,11 @@ def test_any_field_that_determines_a_trial_changes_its_key(name, by):
         method="erm", settings={}, config="", model="tiny", model_digest="", start="nothing", pretrain=None,
         options={"steps": 1}, asked=[], seed=0, device="cpu", group_by=None, learns_by=None, draws=2, phase="final",
     ).keyed()  # fmt: skip
-    words = ("key", "world", "ablation", "variant", "config", "phase", "asked", "data")
+    words = ("key", "world", "ablation", "variant", "config", "phase", "asked", "data", "keep_weights")
     value = getattr(base, name)
-    if isinstance(value, int):
+    if isinstance(value, bool):
+        new = not value
+    elif isinstance(value, int):
         new = value + by
     elif isinstance(value, str):
         new = value + "x" * by

@@ -53,6 +53,15 @@ def test_a_study_from_file_to_table(folder):
     json.dumps(found.as_dict(), allow_nan=False)
 
 
+def test_weights_need_not_be_kept(folder):
+    found = run(file_of(folder, keep_weights=False, seeds=1), folder / "s")
+    for trial in found.trials:
+        there = {path.name for path in (folder / "s" / "trials" / trial.key / "run").iterdir()}
+        assert "weights.safetensors" not in there and {"run.json", "checks.parquet", "records.parquet"} <= there
+    again = run(file_of(folder, seeds=1), folder / "s")  # they were no part of what determines a trial
+    assert sum(events(folder / "s", "started").values()) == len(again.trials)
+
+
 def test_the_last_check_scores_the_same_rows_as_the_evaluation(folder):
     found = run(file_of(folder), folder / "s")
     for trial, row in zip(found.trials, found.rows(), strict=True):

@@ -68,6 +68,7 @@ def performing(
     from spurgen.evaluate.interventions import Plan
     from spurgen.evaluate.score import as_row
     from spurgen.evaluate.verb import evaluate
+    from spurgen.train.directory import WEIGHTS
     from spurgen.train.run import training
 
     dataset = prepare(directory, trial)
@@ -80,6 +81,8 @@ def performing(
     )  # fmt: skip
     plan = Plan(draws=trial.draws)
     scores = evaluate(run, dataset, split=TEST, plan=plan, group_by=trial.group_by, out=folder / "scores")
+    if not trial.keep_weights:
+        (folder / "run" / WEIGHTS).unlink(missing_ok=True)
     row = {k: v for k, v in as_row(scores, {}).items() if not isinstance(v, float) or math.isfinite(v)}
     return float(run.about["seconds"]), row
 

@@ -226,4 +226,5 @@ def _trial(
         learns_by=_learns_by(study, method),
         draws=study.draws,
         phase="search" if study.searches_first else "final",
+        keep_weights=study.keep_weights,
     ).keyed()

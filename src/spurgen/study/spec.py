@@ -124,6 +124,9 @@ class StudySpec(BaseModel):
         False, description="Rules choose among all checks of a trial; false: among configurations, at the end."
     )
     draws: int = Field(2, gt=0, le=1000, description="Random draws of each intervention that scores are made of.")
+    keep_weights: bool = Field(
+        True, description="Whether the weights of every trial are kept once they are scored; predictions always are."
+    )
     unchanged: bool = Field(True, description="Whether worlds are also run as they are, beside their ablations.")
     ablations: dict[Label, AblationSpec] = Field({}, description="Name -> variants of every world.")
     search: SearchSpec | None = Field(None, description="A random search; without it, settings are a grid.")

@@ -47,6 +47,7 @@ class Trial:
     learns_by: list[str] | None
     draws: int
     phase: str
+    keep_weights: bool = True
     key: str = ""
     format: int = FORMAT
     spurgen: str = __version__
@@ -71,7 +72,7 @@ class Trial:
         )
 
 
-_NAMES = ("key", "world", "ablation", "variant", "config", "phase", "asked", "data")
+_NAMES = ("key", "world", "ablation", "variant", "config", "phase", "asked", "data", "keep_weights")
 
 
 def trial_from(told: Mapping[str, Any], where: str) -> Trial:
