@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from spurgen.errors import DataError
@@ -75,8 +74,9 @@ class Trial:
 _NAMES = ("key", "world", "ablation", "variant", "config", "phase", "asked", "data", "keep_weights")
 
 
-def trial_from(told: Mapping[str, Any], where: str) -> Trial:
+def trial_from(told: Any, where: str) -> Trial:
     """A trial from plain data, as a study's directory keeps it."""
-    if not isinstance(told, Mapping) or set(told) != {f.name for f in fields(Trial)}:
-        raise DataError(f"{where} is of another version of SpurGen, or damaged; run the study again")
-    return Trial(**told)
+    try:
+        return Trial(**told)
+    except TypeError:
+        raise DataError(f"{where} is of another version of SpurGen, or damaged; run the study again") from None

@@ -1,6 +1,6 @@
 """How often intervals that are called 95% hold the true mean difference, for few seeds.
 
-python bench/coverage.py [--studies 4000]
+python bench/intervals.py [--studies 4000]
 """
 
 from __future__ import annotations
