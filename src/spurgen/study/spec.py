@@ -85,7 +85,7 @@ class PretrainSpec(BaseModel):
     """How the start 'pretrained' is made."""
 
     model_config = _STRICT
-    steps: int = Field(4000, gt=0, le=10**8, description="Steps on an endless stream of other objects.")
+    steps: int = Field(8000, gt=0, le=10**8, description="Steps on an endless stream of other objects.")
     batch_size: int = Field(64, gt=0, le=65536, description="Rows in a batch.")
     seed: Seed = Field(0, description="Of weights and rows.")
 
