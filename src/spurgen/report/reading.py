@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from spurgen.store.reader import Dataset
 
 FORMAT = 1
-STUDY, FILE, LEDGER, TRIALS, DATA, TRIAL = "study.json", "study.toml", "ledger.jsonl", "trials", "data", "trial.json"
+STUDY, FILE, PLAN, LEDGER = "study.json", "study.toml", "plan.json", "ledger.jsonl"
+TRIALS, DATA, TRIAL = "trials", "data", "trial.json"
 SCORES, PREDICTIONS, STRIPS = "scores/results.json", "scores/predictions.parquet", "scores/strips.parquet"
 CHECKS, RECORDS = "run/checks.parquet", "run/records.parquet"
 
@@ -91,9 +92,15 @@ class Study:
     trials: tuple[Trial, ...]
     last: str  # the time of the ledger's last line
 
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """The study's file as plain data."""
+        found = self.about.get("study") or self.about.get("spec") or {}
+        return found if isinstance(found, Mapping) else {}
+
     @cached_property
     def done(self) -> tuple[Trial, ...]:
-        """Trials that were trained and scored, not counting those that only searched for settings."""
+        """Trials that were trained and scored."""
         return tuple(t for t in self.trials if t.state == "done")
 
     @cached_property
@@ -126,18 +133,27 @@ def read(directory: str | Path) -> Study:
     if not isinstance(about, dict) or about.get("format") != FORMAT:
         raise DataError(f"{path / STUDY} is of another version of SpurGen, or of something else; run the study again")
     ends, last = _ends(path / LEDGER)
-    folders = sorted((path / TRIALS).iterdir()) if (path / TRIALS).is_dir() else []
-    trials = tuple(_trial(folder, ends) for folder in folders if (folder / TRIAL).is_file())
+    trials = [_trial(path, told, ends) for told in _planned(path)]
     return Study(path, about, _text(path / FILE), tuple(sorted(trials, key=_order)), last)
 
 
-def _trial(folder: Path, ends: Mapping[str, Mapping[str, Any]]) -> Trial:
-    about = _json(folder / TRIAL)
-    if not isinstance(about, dict):
-        raise DataError(f"{folder / TRIAL} is damaged; remove {folder} and run the study again")
-    end = ends.get(about.get("key", folder.name), {})
+def _planned(path: Path) -> list[dict[str, Any]]:
+    """What determines each trial: of the plan, which is what the file asks for now; without it, of all that began."""
+    plan = _json(path / PLAN)
+    if isinstance(plan, list):
+        return plan
+    folders = sorted((path / TRIALS).iterdir()) if (path / TRIALS).is_dir() else []
+    found = [_json(folder / TRIAL) for folder in folders if (folder / TRIAL).is_file()]
+    damaged = next((folder for folder, told in zip(folders, found, strict=False) if not isinstance(told, dict)), None)
+    if damaged is not None:
+        raise DataError(f"{damaged / TRIAL} is damaged; remove {damaged} and run the study again")
+    return found
+
+
+def _trial(path: Path, about: Mapping[str, Any], ends: Mapping[str, Mapping[str, Any]]) -> Trial:
+    end = ends.get(about["key"], {})
     return Trial(
-        folder,
+        path / TRIALS / about["key"],
         about,
         end.get("event", "open"),
         str(end.get("reason", "")),
