@@ -298,6 +298,58 @@ def learning_curves(summary: Summary, scope: ScopeSummary) -> list[Figure]:
     return found
 
 
+def groups(summary: Summary, scope: ScopeSummary) -> list[Figure]:
+    """Accuracy of every group: a bar for the reference and one for the best remedy, and all methods in a table."""
+    if not scope.groups:
+        return []
+    shown = [m for m in (scope.reference, scope.best) if m]
+    rows, told = [], []
+    methods = ordered(scope, list(dict.fromkeys(m for g in scope.groups for m in g["methods"])))
+    for g in scope.groups:
+        name = group_words(g["name"])
+        for m in shown:
+            if m in g["methods"]:
+                of = g["methods"][m]
+                rows.append(Bar(f"{name}, {m}", of["accuracy"], of["low"], of["high"], kind=kind(scope, m)))
+        told.append([name, g["n"], g["train"], *(_interval_cell(g["methods"].get(m)) for m in methods)])
+    title = f"Accuracy of every group, {scope.title}"
+    about = "Means over seeds; whiskers reach from the lowest to the highest end of the seeds' 95% intervals (Wilson)."
+    columns = ["group", "test rows", "training rows", *methods]
+    return [
+        Figure(
+            title,
+            bars(rows, title),
+            about,
+            table=table(f"groups-{scope.model}", title, columns, told),
+            again=[reproduce.scoring(summary.name, key, scope.data) for key in scope.trial_of.values()],
+        )
+    ]
+
+
+def group_words(name: str) -> str:
+    """A group in words: which channels agree with the label.
+
+    >>> group_words("background:aligned,hue:not")
+    'background agrees, not hue'
+    """
+    parts = [part.rpartition(":") for part in name.split(",")]
+    if not all(word in ("aligned", "not") and key for key, _, word in parts):
+        return name.replace(",", ", ").replace("=", " ")
+    agree = [key for key, _, word in parts if word == "aligned"]
+    if not agree:
+        return "nothing agrees"
+    if len(agree) == len(parts):
+        return "all agree" if len(parts) > 1 else f"{agree[0]} agrees"
+    against = [key for key, _, word in parts if word == "not"]
+    return f"{' and '.join(agree)} {'agree' if len(agree) > 1 else 'agrees'}, not {' nor '.join(against)}"
+
+
+def _interval_cell(of: dict[str, float] | None) -> Cell:
+    if of is None or not math.isfinite(of["accuracy"]):
+        return plain(None)
+    return Cell(f"{100 * of['accuracy']:.1f}% ({100 * of['low']:.0f}–{100 * of['high']:.0f})", repr(of["accuracy"]))
+
+
 def kind(scope: ScopeSummary, method: str) -> str:
     """How a method is drawn: the reference and the best remedy stand out."""
     return "reference" if method == scope.reference else "best" if method == scope.best else "plain"

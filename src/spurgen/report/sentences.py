@@ -10,7 +10,7 @@ from spurgen.report.axes import percent
 from spurgen.report.harm import Harm
 
 if TYPE_CHECKING:
-    from spurgen.report.summarize import Panel
+    from spurgen.report.summarize import Panel, ScopeSummary
 
 SPELT = {"erm": "plain training (ERM)"}
 
@@ -86,7 +86,22 @@ def _cost(reference: str, best: str, panels: Mapping[str, Panel]) -> str:
     return f"{verdict}; on all test rows its accuracy {way} by {abs(100 * other.difference):.1f} points."
 
 
-def of_study(counts: Mapping[str, int], scopes: int, seeds: int, rule: str) -> str:
+def headline(scope: ScopeSummary) -> str:
+    """The finding in a line."""
+    first = next((h for h in scope.harms.get(scope.reference, []) if math.isfinite(h.sss.mean)), None)
+    start = f"{scope.model} leans on the {first.channel}" if first is not None else f"{scope.model} under {scope.reference}"
+    panel = next(iter(scope.panels.values())).get("worst_group_accuracy")
+    found = panel.against(scope.best) if panel is not None and scope.best else None
+    if found is None:
+        return f"{start}; no remedy was tried"
+    if found.decided and found.better:
+        return f"{start}; {scope.best} helps"
+    if found.difference > 0:
+        return f"{start}; {scope.best} may help, which is not decided"
+    return f"{start}; no remedy helps"
+
+
+def of_study(counts: Mapping[str, int], seeds: int, rule: str) -> str:
     """What all of it rests on."""
     done = counts.get("done", 0)
     text = f"This rests on {done} finished {'trial' if done == 1 else 'trials'} with {seeds} {'seed' if seeds == 1 else 'seeds'} each"
@@ -95,7 +110,7 @@ def of_study(counts: Mapping[str, int], scopes: int, seeds: int, rule: str) -> s
         text += f"; {failed} failed"
     if still:
         text += f"; {still} {'is' if still == 1 else 'are'} still to be run, so this is an early look"
-    return f"{text}. Settings and checkpoints were selected by {rule}."
+    return f"{text}. Settings and moments of training were selected by: {rule}."
 
 
 def _p(p: float) -> str:

@@ -73,6 +73,7 @@ class ScopeSummary:
     panels: dict[str, dict[str, Panel]]  # rule -> measure -> panel
     harms: dict[str, list[Harm]]  # method -> channels
     groups: list[dict[str, Any]]
+    gaps: dict[str, dict[str, float]]  # method -> kind -> invariance gap
     courses: dict[str, list[Course]]
     confusion: dict[str, list[list[int]]]
     confused: dict[str, list[Confused]]
@@ -94,7 +95,8 @@ class Summary:
     counts: dict[str, int]  # state -> trials
     scopes: list[ScopeSummary]
     ablations: list[Ablation]
-    trials: list[dict[str, Any]]
+    trials: list[dict[str, Any]]  # flat rows, with scores
+    settled: list[dict[str, Any]]  # what determines each
     failed: list[dict[str, Any]]
     datasets: list[dict[str, Any]]
     audits: dict[str, Any]
@@ -134,6 +136,7 @@ def summarize(study: Study | str | Path) -> Summary:
         scopes=found,
         ablations=rows,
         trials=[_flat(t) for t in study.trials],
+        settled=[{**t.about, "state": t.state} for t in study.trials],
         failed=[{**_name(t), "reason": t.reason} for t in study.trials if t.state == "failed"],
         datasets=[_dataset(study, name) for name in dict.fromkeys(t.data for t in study.trials)],
         audits={s.data: audit.as_dict() for s in found if (audit := _audit(study, s.data)) is not None},
@@ -177,6 +180,7 @@ def _scope(
         panels=panels,
         harms=harmed,
         groups=_groups(trials),
+        gaps=_gaps(trials),
         courses=courses(trials),
         confusion={m: counted for m, ts in trials.items() if (counted := confusion(ts))},
         confused={m: _confused(trials[m], spec, table) for m in shown},
@@ -218,6 +222,16 @@ def _groups(trials: dict[str, list[Trial]]) -> list[dict[str, Any]]:
     for row in found.values():
         row["methods"] = {m: _of_group(v) for m, v in row["methods"].items()}
     return list(found.values())
+
+
+def _gaps(trials: dict[str, list[Trial]]) -> dict[str, dict[str, float]]:
+    """Means over seeds of every kind of invariance gap."""
+    found = {}
+    for method, mine in trials.items():
+        kinds = dict.fromkeys(k for t in mine for k in t.scores.get("ig", {}))
+        values = {k: [t.scores["ig"][k]["value"] for t in mine if k in t.scores.get("ig", {})] for k in kinds}
+        found[method] = {k: sum(v) / len(v) for k, v in values.items() if None not in v}
+    return {method: gaps for method, gaps in found.items() if gaps}
 
 
 def _of_group(given: list[tuple[Any, Any, Any]]) -> dict[str, float]:
