@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 
@@ -67,6 +68,20 @@ def number(value: float, digits: int = 2) -> str:
 def change(value: float, digits: int = 2) -> str:
     """A difference with its sign; a dash where there is none."""
     return _signed(value, digits) if math.isfinite(value) else "–"
+
+
+def labels(texts: Sequence[str]) -> list[str]:
+    """The numbers of an axis: as few digits as tell them apart alike, and without naming points at every tick.
+
+    >>> labels(["0.0 pts", "+20.0 pts"])
+    ['0', '+20']
+    >>> labels(["1.50", "2.00"])
+    ['1.5', '2.0']
+    """
+    found = [text.removesuffix(" pts") for text in texts]
+    while found and all(re.search(r"\.\d*0(?!\d)", text) for text in found):
+        found = [re.sub(r"(\.\d*)0(?!\d)", r"\1", text) for text in found]
+    return [re.sub(r"\.(?!\d)", "", text) for text in found]
 
 
 def _plain(value: float, digits: int) -> str:

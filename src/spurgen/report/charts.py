@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from spurgen.report.axes import Scale, number, percent, spread, ticks
+from spurgen.report.axes import Scale, labels, number, percent, spread, ticks
 
-ROW_PX, TOP_PX, AXIS_PX = 46, 4, 22
+ROW_PX, PAIR_PX, TOP_PX, AXIS_PX = 46, 13, 4, 22
 MARKS = 8  # kinds of series; more than that start again, with other dashes
 _SHAPES = (
     '<circle r="4"/>',
@@ -41,6 +41,7 @@ class Bar:
     kind: str = "plain"  # reference, best, or plain
     note: str = ""  # what stands at the right; the value unless given
     solid: bool = True  # points only: filled where something is decided
+    second: Bar | None = None  # drawn below it, for what it is compared with
 
 
 @dataclass(frozen=True)
@@ -55,22 +56,30 @@ class Series:
 
 
 def bars(rows: Sequence[Bar], title: str, *, low: float = 0.0, high: float = 1.0, text: Text = percent) -> str:
-    """Horizontal bars from 0 with whiskers and a dot per seed; the label stands above its bar."""
+    """Horizontal bars from 0 with whiskers and a dot per seed; the label stands above its bar.
+
+    A row may have a second bar below the first, named by its own label.
+    """
     scale = Scale(low, high)
-    zero = scale.at(0.0)
-    drawn = []
-    for i, row in enumerate(rows):
-        y = TOP_PX + i * ROW_PX
-        parts = [_heading(row, y, text), f'<rect class="track" x="0" width="100%" y="{y + 23}" height="10" rx="2"/>']
-        if math.isfinite(row.value):
-            left, right = sorted((zero, scale.at(row.value)))
-            parts.append(
-                f'<rect class="bar" x="{_p(left)}" width="{_p(max(right - left, 0.3))}" y="{y + 23}" height="10" rx="2"/>'
-            )
-            parts += [f'<circle class="dot" cx="{_p(scale.at(v))}" cy="{y + 28}" r="2.500"/>' for v in _finite(row.dots)]
-            parts.append(_whisker(scale, row, y + 28))
+    drawn, y = [], float(TOP_PX)
+    for row in rows:
+        parts = [_heading(row, y, text), _bar(row, y + 23, scale)]
+        if row.second is not None:
+            parts.append(f'<g class="{row.second.kind}">{_bar(row.second, y + 23 + PAIR_PX, scale)}</g>')
         drawn.append(f'<g class="row {row.kind}"><title>{escape(_spoken(row, text))}</title>{"".join(parts)}</g>')
-    return _rows(drawn, title, rows, scale, text)
+        y += ROW_PX if row.second is None else ROW_PX + PAIR_PX
+    return _rows(drawn, y, title, rows, scale, text)
+
+
+def _bar(row: Bar, y: float, scale: Scale) -> str:
+    parts = [f'<rect class="track" x="0" width="100%" y="{y:g}" height="10" rx="2"/>']
+    if math.isfinite(row.value):
+        left, right = sorted((scale.at(0.0), scale.at(row.value)))
+        wide = max(right - left, 0.3)
+        parts.append(f'<rect class="bar" x="{_p(left)}" width="{_p(wide)}" y="{y:g}" height="10" rx="2"/>')
+        parts.append(_whisker(scale, row, y + 5))
+        parts += [f'<circle class="dot" cx="{_p(scale.at(v))}" cy="{y + 5:g}" r="2.500"/>' for v in _finite(row.dots)]
+    return "".join(parts)
 
 
 def intervals(rows: Sequence[Bar], title: str, *, text: Text, limits: tuple[float, float] | None = None) -> str:
@@ -87,17 +96,18 @@ def intervals(rows: Sequence[Bar], title: str, *, text: Text, limits: tuple[floa
             parts.append(_whisker(scale, row, y + 28))
             parts.append(f'<circle class="{mark}" cx="{_p(scale.at(row.value))}" cy="{y + 28}" r="5.500"/>')
         drawn.append(f'<g class="row {row.kind}"><title>{escape(_spoken(row, text))}</title>{"".join(parts)}</g>')
-    return _rows(drawn, title, rows, scale, text, zero=low < 0 < high)
+    return _rows(drawn, TOP_PX + len(rows) * ROW_PX, title, rows, scale, text, zero=low <= 0 <= high)
 
 
-def _rows(drawn: list[str], title: str, rows: Sequence[Bar], scale: Scale, text: Text, zero: bool = False) -> str:
-    height = TOP_PX + len(rows) * ROW_PX + AXIS_PX
-    bottom = height - AXIS_PX
+def _rows(
+    drawn: list[str], bottom: float, title: str, rows: Sequence[Bar], scale: Scale, text: Text, zero: bool = False
+) -> str:
+    height = bottom + AXIS_PX
     grid = []
-    for tick in ticks(scale.low, scale.high):
+    for tick, name in _ticks(scale.low, scale.high, text):
         x = scale.at(tick)
         grid.append(f'<line class="grid" x1="{_p(x)}" x2="{_p(x)}" y1="{TOP_PX}" y2="{bottom}"/>')
-        grid.append(f'<text class="tick" x="{_p(x)}" y="{bottom + 16}"{_anchor(x)}>{escape(text(tick))}</text>')
+        grid.append(f'<text class="tick" x="{_p(x)}" y="{bottom + 16}"{_anchor(x)}>{escape(name)}</text>')
     if zero:
         x = _p(scale.at(0.0))
         grid.append(f'<line class="zero" x1="{x}" x2="{x}" y1="{TOP_PX}" y2="{bottom}"/>')
@@ -106,7 +116,8 @@ def _rows(drawn: list[str], title: str, rows: Sequence[Bar], scale: Scale, text:
 
 
 def _heading(row: Bar, y: float, text: Text) -> str:
-    note = row.note or text(row.value)
+    both = row.second is not None and math.isfinite(row.second.value)
+    note = row.note or (f"{text(row.value)} → {text(row.second.value)}" if both and row.second else text(row.value))
     return (
         f'<text class="label" x="0" y="{y + 16}">{escape(row.label)}</text>'
         f'<text class="value" x="100%" y="{y + 16}" text-anchor="end">{escape(note)}</text>'
@@ -124,7 +135,8 @@ def _whisker(scale: Scale, row: Bar, y: float) -> str:
 def _spoken(row: Bar, text: Text) -> str:
     known = math.isfinite(row.low) and math.isfinite(row.high)
     between = f", from {text(row.low)} to {text(row.high)}" if known else ""
-    return f"{row.label}: {text(row.value)}{between}{'' if row.solid else ', not decided'}"
+    also = f"; {_spoken(row.second, text)}" if row.second is not None else ""
+    return f"{row.label}: {text(row.value)}{between}{'' if row.solid else ', not decided'}{also}"
 
 
 # ------------------------------------------------------------------------------------------------------- lines
@@ -148,10 +160,10 @@ def lines(
     left, right = _extent([x for s in series for x in s.xs])
     across, down = Scale(left, right, 4.0, 97.0), Scale(low, high, height - 46.0, 16.0)
     parts = []
-    for tick in ticks(low, high):
+    for tick, name in _ticks(low, high, text):
         y = down.at(tick)
         parts.append(f'<line class="grid" x1="0" x2="100%" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(f'<text class="tick" x="0" y="{y - 4:.1f}">{escape(text(tick))}</text>')
+        parts.append(f'<text class="tick" x="0" y="{y - 4:.1f}">{escape(name)}</text>')
     for x in _known(x_ticks, left, right):
         at = across.at(x)
         parts.append(f'<text class="tick" x="{_p(at)}" y="{height - 26}"{_anchor(at)}>{escape(x_text(x))}</text>')
@@ -164,6 +176,12 @@ def lines(
         parts += [_marks(s, i, across, down, text, x_text) for i, s in enumerate(series)]
     spoken = "; ".join(_told(s, text, x_text) for s in series) or "nothing to show"
     return _svg("".join(parts), height, title, spoken, "lines")
+
+
+def key(names: Iterable[tuple[str, str]]) -> str:
+    """What the two bars of each row are: (name, kind), in their order from above."""
+    items = "".join(f'<li><span class="swatch {kind}" aria-hidden="true"></span>{escape(name)}</li>' for name, kind in names)
+    return f'<ul class="legend">{items}</ul>'
 
 
 def legend(names: Iterable[str]) -> str:
@@ -247,17 +265,16 @@ def scatter(
 ) -> str:
     """A named point for each of a few things that are measured in two ways; names give way to each other."""
     there = [i for i, (x, y) in enumerate(zip(xs, ys, strict=True)) if _both(x, y)]
-    left, right = spread([xs[i] for i in there], least=0.1)
-    low, high = spread([ys[i] for i in there], least=0.1)
+    (left, right), (low, high) = (_within(spread([v[i] for i in there], least=0.1)) for v in (xs, ys))
     across, down = Scale(left, right, 5.0, 88.0), Scale(low, high, height - 52.0, 30.0)
     parts = [f'<text class="axis" x="0" y="12">{escape(y_title)} ↑</text>']
-    for tick in ticks(low, high):
+    for tick, name in _ticks(low, high, text):
         y = down.at(tick)
         parts.append(f'<line class="grid" x1="0" x2="100%" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(f'<text class="tick" x="0" y="{y - 4:.1f}">{escape(text(tick))}</text>')
-    for tick in ticks(left, right):
+        parts.append(f'<text class="tick" x="0" y="{y - 4:.1f}">{escape(name)}</text>')
+    for tick, name in _ticks(left, right, text):
         at = across.at(tick)
-        parts.append(f'<text class="tick" x="{_p(at)}" y="{height - 28}"{_anchor(at)}>{escape(text(tick))}</text>')
+        parts.append(f'<text class="tick" x="{_p(at)}" y="{height - 28}"{_anchor(at)}>{escape(name)}</text>')
     parts.append(f'<text class="axis" x="100%" y="{height - 6}" text-anchor="end">{escape(x_title)} →</text>')
     places = _apart([down.at(ys[i]) for i in there])
     for i, place in zip(there, places, strict=True):
@@ -271,6 +288,11 @@ def scatter(
         )
     spoken = "; ".join(f"{names[i]}: {x_title} {text(xs[i])}, {y_title} {text(ys[i])}" for i in there)
     return _svg("".join(parts), height, title, spoken or "nothing to show", "scatter")
+
+
+def _within(ends: tuple[float, float]) -> tuple[float, float]:
+    """Ends of an axis of shares: none is below 0 or above 1."""
+    return max(ends[0], 0.0), min(ends[1], 1.0)
 
 
 def _apart(places: Sequence[float], least: float = 15.0) -> list[float]:
@@ -332,6 +354,11 @@ def _svg(inside: str, height: float, title: str, description: str, kind: str) ->
         f'<svg class="chart {kind}" role="img" width="100%" height="{height:g}" xmlns="http://www.w3.org/2000/svg" '
         f'aria-label="{escape(title)}"><title>{escape(title)}</title><desc>{escape(description)}</desc>{inside}</svg>'
     )
+
+
+def _ticks(low: float, high: float, text: Text) -> list[tuple[float, str]]:
+    places = ticks(low, high)
+    return list(zip(places, labels([text(place) for place in places]), strict=True))
 
 
 def _anchor(x: float) -> str:

@@ -43,11 +43,13 @@ class Scope:
     trials: tuple[Trial, ...]
     early_stopping: bool = True  # whether any check may be chosen, or the last one only
     per_seed: bool = False  # whether each seed chooses settings of its own
+    order: tuple[str, ...] = ()  # of methods
 
     @property
     def methods(self) -> tuple[str, ...]:
-        """Methods with a trial that is done."""
-        return tuple(dict.fromkeys(t.method for t in self.trials if t.state == "done"))
+        """Methods with a trial that is done, in the order of the study's file."""
+        found = dict.fromkeys(t.method for t in self.trials if t.state == "done")
+        return tuple(sorted(found, key=lambda m: self.order.index(m) if m in self.order else len(self.order)))
 
     def of(self, method: str, phase: str) -> tuple[Trial, ...]:
         """The trials of a method that are done: those that count ("final"), or that were only chosen by ("search")."""
@@ -131,8 +133,10 @@ def _scopes(study: Study, trials: Iterable[Trial]) -> list[Scope]:
     for trial in trials:
         key = (trial.world, trial.ablation, trial.variant, trial.model, trial.start)
         found.setdefault(key, []).append(trial)
+    methods = study.asked.get("methods")
+    order = tuple(methods) if isinstance(methods, dict | list) else ()
     how = bool(study.asked.get("early_stopping", True)), bool((study.asked.get("search") or {}).get("per_seed"))
-    return [Scope(*key, tuple(mine), *how) for key, mine in found.items() if any(t.state == "done" for t in mine)]
+    return [Scope(*key, tuple(mine), *how, order) for key, mine in found.items() if any(t.state == "done" for t in mine)]
 
 
 def recorded(trials: Iterable[Trial]) -> list[dict[str, Any]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from spurgen.report import reproduce
+from spurgen.report.ablations import Ablation
 from spurgen.report.axes import change, number, percent, points
-from spurgen.report.charts import Bar, Series, bars, intervals, legend, lines, scatter
+from spurgen.report.charts import Bar, Series, bars, intervals, key, legend, lines, scatter
+from spurgen.report.seeds import Estimate
 from spurgen.report.summarize import Panel, ScopeSummary, Summary
 from spurgen.report.tables import Cell, Table, difference, plain, share, signed, table
 
@@ -34,13 +36,12 @@ def text_of(panel: Panel) -> tuple[object, object]:
 def harm(summary: Summary, scope: ScopeSummary) -> Figure:
     """How far each channel moves a model's belief, with the reference and with the best remedy."""
     base = scope.harms.get(scope.reference, [])
-    other = {h.channel: h for h in scope.harms.get(scope.best, [])}
-    rows = []
-    for h in base:
-        rows.append(_bar(f"{h.channel}, {scope.reference}", h.sss, "reference"))
-        if h.channel in other:
-            rows.append(_bar(f"{h.channel}, {scope.best}", other[h.channel].sss, "best"))
-    top = max((v for r in rows for v in (r.value, r.high) if math.isfinite(v)), default=1.0)
+    other = {h.channel: h.sss for h in scope.harms.get(scope.best, [])}
+    rows = [
+        replace(_bar(h.channel, h.sss, "reference"), second=_second(scope.best, other.get(h.channel))) for h in base
+    ]
+    each = [r for row in rows for r in (row, row.second) if r is not None]
+    top = max((v for r in each for v in (r.value, r.high) if math.isfinite(v)), default=1.0)
     told = [
         [
             method,
@@ -72,6 +73,7 @@ def harm(summary: Summary, scope: ScopeSummary) -> Figure:
         bars(rows, f"Sensitivity to each channel, {scope.model}", high=min(1.0, max(0.1, 1.15 * top))),
         "0% is a model that does not look at the channel. Everything else in the picture stays as it is. "
         + _interval_words(scope.seeds),
+        key([(scope.reference, "reference"), *([(scope.best, "best")] if other else [])]),
         table=table(f"channels-{scope.model}", "What each channel does to each method", columns, told),
         again=[_again_numbers(summary, scope, f'.harms["{scope.reference}"]')],
     )
@@ -180,13 +182,11 @@ def giveaways(summary: Summary, scope: ScopeSummary) -> Figure | None:
     found = audit["giveaways"]
     splits = list(dict.fromkeys(g["split"] for g in found))
     shown = [s for s in ("train", "test") if s in splits] or splits[:2]
-    rows = [
-        Bar(f"{channel}, {split}", g["best_accuracy"], kind="best" if split == shown[0] else "reference")
-        for channel in dict.fromkeys(g["channel"] for g in found)
-        for split in shown
-        for g in found
-        if (g["channel"], g["split"]) == (channel, split)
-    ]
+    best = {(g["channel"], g["split"]): g["best_accuracy"] for g in found}
+    rows = []
+    for channel in dict.fromkeys(g["channel"] for g in found):
+        first, *rest = (Bar(s, best[channel, s], kind=k) for s, k in zip(shown, ("best", "reference"), strict=False))
+        rows.append(replace(first, label=channel, second=rest[0] if rest else None))
     told = [
         [a["split"], a["environment"], a["channel"], a["coupling"], a["rows"], share(a["asked"]), share(a["achieved"])]
         for a in audit["alignments"]
@@ -197,8 +197,9 @@ def giveaways(summary: Summary, scope: ScopeSummary) -> Figure | None:
         bars(rows, "Best accuracy from one channel alone"),
         f"Chance is {percent(found[0]['chance'])}. A shortcut is a channel that gives the label away in training and not in "
         "the test rows.",
-        table=table(f"alignment-{scope.data}", "How often each channel agrees with the label", columns, told),
-        again=[reproduce.contact_sheet(summary.name, scope.data)],
+        key([(f"{split} rows", k) for split, k in zip(shown, ("best", "reference"), strict=False)]),
+        table(f"alignment-{scope.data}", "How often each channel agrees with the label", columns, told),
+        [reproduce.contact_sheet(summary.name, scope.data)],
     )
 
 
@@ -210,20 +211,20 @@ def strengths(summary: Summary) -> list[Figure]:
             continue
         placed = [v for v in a.variants if math.isfinite(v.place)]
         series = []
-        for method in a.methods:
+        for method in (methods := _as_elsewhere(summary, a)):
             there = [(v.place, v.scores[method]) for v in placed if method in v.scores and v.scores[method].n]
             series.append(Series(method, *([f(p, e) for p, e in there] for f in _PARTS)))
         title = f"Worst-group accuracy against {a.name}, {a.model} on {a.world}"
         chart = lines(series, title, limits=(0.0, 1.0), x_ticks=[v.place for v in placed], x_title=a.name, x_text=lambda x: f"{x:g}")
-        rows = [[v.name, *(share(v.scores[m].mean) if m in v.scores else plain(None) for m in a.methods)] for v in a.variants]
+        rows = [[v.name, *(share(v.scores[m].mean) if m in v.scores else plain(None) for m in methods)] for v in a.variants]
         found.append(
             Figure(
                 title,
                 chart,
-                "Each point is a mean over seeds; bands reach as far as 95% intervals. The stronger the shortcut, the more "
+                "Means over seeds; bands reach from the lowest seed to the highest. The stronger the shortcut, the more "
                 "often it holds in training.",
                 legend([s.name for s in series]),
-                table(f"{a.name}-{a.model}", title, ["variant", *a.methods], rows),
+                table(f"{a.name}-{a.model}", title, ["variant", *methods], rows),
                 [*reproduce.whole(summary.name), reproduce.numbers(summary.name, ".ablations")],
             )
         )
@@ -233,8 +234,8 @@ def strengths(summary: Summary) -> list[Figure]:
 _PARTS = (
     lambda p, e: p,
     lambda p, e: e.mean,
-    lambda p, e: e.low if math.isfinite(e.low) else e.mean,
-    lambda p, e: e.high if math.isfinite(e.high) else e.mean,
+    lambda p, e: min(e.values),
+    lambda p, e: max(e.values),
 )
 
 
@@ -244,11 +245,11 @@ def left_out(summary: Summary) -> list[Figure]:
     for a in summary.ablations:
         if a.has_places:
             continue
-        base = next((v for v in a.variants if v.name == "as it is"), None)
+        base, methods = next((v for v in a.variants if v.name == "as it is"), None), _as_elsewhere(summary, a)
         rows = []
         for v in a.variants:
             cells: list[object] = [v.name]
-            for m in a.methods:
+            for m in methods:
                 mine = v.scores.get(m)
                 before = base.scores.get(m) if base is not None else None
                 cells.append(share(mine.mean) if mine is not None else plain(None))
@@ -256,7 +257,7 @@ def left_out(summary: Summary) -> list[Figure]:
                 cells.append(difference(mine.mean - before.mean) if known else plain(None))  # type: ignore[union-attr]
             rows.append(cells)
         title = f"Worst-group accuracy, {a.name} one channel at a time: {a.model} on {a.world}"
-        columns = ["variant", *(c for m in a.methods for c in (m, f"{m}, change"))]
+        columns = ["variant", *(c for m in methods for c in (m, f"{m}, change"))]
         found.append(
             Figure(
                 title,
@@ -267,6 +268,13 @@ def left_out(summary: Summary) -> list[Figure]:
             )
         )
     return found
+
+
+def _as_elsewhere(summary: Summary, a: Ablation) -> list[str]:
+    """The methods of an ablation in the order, and so in the colours, that they have in its world as it is."""
+    at = (a.world, a.model, a.start)
+    scope = next((s for s in summary.scopes if (s.world, s.model, s.start) == at), None)
+    return ordered(scope, a.methods) if scope is not None else list(a.methods)
 
 
 def learning_curves(summary: Summary, scope: ScopeSummary) -> list[Figure]:
@@ -307,21 +315,24 @@ def groups(summary: Summary, scope: ScopeSummary) -> list[Figure]:
     methods = ordered(scope, list(dict.fromkeys(m for g in scope.groups for m in g["methods"])))
     for g in scope.groups:
         name = group_words(g["name"])
-        for m in shown:
-            if m in g["methods"]:
-                of = g["methods"][m]
-                rows.append(Bar(f"{name}, {m}", of["accuracy"], of["low"], of["high"], kind=kind(scope, m)))
+        first, *rest = [
+            Bar(m, of["accuracy"], of["low"], of["high"], kind=kind(scope, m))
+            for m in shown
+            if (of := g["methods"].get(m)) is not None
+        ] or [Bar("", math.nan)]
+        rows.append(replace(first, label=f"{name} ({g['n']:,})", second=rest[0] if rest else None))
         told.append([name, g["n"], g["train"], *(_interval_cell(g["methods"].get(m)) for m in methods)])
     title = f"Accuracy of every group, {scope.title}"
-    about = "Means over seeds; whiskers reach from the lowest to the highest end of the seeds' 95% intervals (Wilson)."
+    about = "In brackets how many test rows it has. Means over seeds; whiskers reach from the lowest to the highest end of the seeds' 95% intervals (Wilson)."
     columns = ["group", "test rows", "training rows", *methods]
     return [
         Figure(
             title,
             bars(rows, title),
             about,
-            table=table(f"groups-{scope.model}", title, columns, told),
-            again=[reproduce.scoring(summary.name, key, scope.data) for key in scope.trial_of.values()],
+            key([(m, kind(scope, m)) for m in shown]),
+            table(f"groups-{scope.model}", title, columns, told),
+            [reproduce.scoring(summary.name, of, scope.data) for of in scope.trial_of.values()],
         )
     ]
 
@@ -357,11 +368,16 @@ def kind(scope: ScopeSummary, method: str) -> str:
 
 def ordered(scope: ScopeSummary, methods: Sequence[str]) -> list[str]:
     """The reference first, then the best remedy, then the others as they come."""
-    return sorted(methods, key=lambda m: (m != scope.reference, m != scope.best, methods.index(m)))
+    known = list(scope.methods)
+    return sorted(methods, key=lambda m: (m != scope.reference, m != scope.best, known.index(m) if m in known else 0))
 
 
-def _bar(label: str, e: object, kind: str) -> Bar:
-    return Bar(label, e.mean, e.low, e.high, e.values if e.n > 1 else (), kind)  # type: ignore[attr-defined]
+def _bar(label: str, e: Estimate, kind: str) -> Bar:
+    return Bar(label, e.mean, e.low, e.high, e.values if e.n > 1 else (), kind)
+
+
+def _second(label: str, e: Estimate | None) -> Bar | None:
+    return None if e is None else _bar(label, e, "best")
 
 
 def _named(method: str, config: str) -> str:

@@ -97,14 +97,14 @@ def headline(scope: ScopeSummary) -> str:
     if found.decided and found.better:
         return f"{start}; {scope.best} helps"
     if found.difference > 0:
-        return f"{start}; {scope.best} may help, which is not decided"
+        return f"{start}; {scope.best} may help, but that is not decided"
     return f"{start}; no remedy helps"
 
 
 def of_study(counts: Mapping[str, int], seeds: int, rule: str) -> str:
     """What all of it rests on."""
     done = counts.get("done", 0)
-    text = f"This rests on {done} finished {'trial' if done == 1 else 'trials'} with {seeds} {'seed' if seeds == 1 else 'seeds'} each"
+    text = f"This rests on {done} finished {'trial' if done == 1 else 'trials'}, {'one seed each' if seeds == 1 else f'up to {seeds} seeds each' if counts.get('open') or counts.get('failed') else f'{seeds} seeds each'}"
     failed, still = counts.get("failed", 0), counts.get("open", 0)
     if failed:
         text += f"; {failed} failed"

@@ -236,7 +236,7 @@ def _confusions(summary: Summary, s: ScopeSummary) -> list[Figure]:
         about = "Test rows of all seeds, counted. Rows are the truth; what is off the diagonal is wrong."
         behind = table(f"confused-{method}", f"What {method} mixes up most, and which channel pointed there", columns, rows)
         wide = f'<div class="scroll wide" tabindex="0" role="region" aria-label="{title}">{chart}</div>'.replace("<script", "&lt;script")
-        found.append(Figure(title, wide, about, table=behind, again=_again_trial(summary, s, method)["lines"]))
+        found.append(Figure(title, wide, about, table=behind, again=_again_trial(summary, s, method)["lines"], open=True))
     return found
 
 
