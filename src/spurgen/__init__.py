@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from spurgen.store.reader import open
     from spurgen.store.verify import verify
     from spurgen.store.writer import build
+    from spurgen.study.run import run_study
     from spurgen.train import train
 
 _VERBS = {
@@ -45,6 +46,7 @@ _VERBS = {
     "export": ("spurgen.export", None),
     "train": ("spurgen.train", None),
     "evaluate": ("spurgen.evaluate", None),
+    "run_study": ("spurgen.study.run", "run_study"),
 }
 
 __all__ = [
@@ -59,6 +61,7 @@ __all__ = [
     "load_spec",
     "open",
     "render",
+    "run_study",
     "sample",
     "train",
     "verify",

@@ -65,7 +65,8 @@ class Model:
     """An architecture: which modality it reads and how it is built. `learning_rate` is where a search may start.
 
     `texts` gives an encoder of texts that belongs to the model; without it words are counted in training captions.
-    `digest` is of the files that a model is made from, where its name does not say all.
+    `digest` is of the files that a model is made from, where its name does not say all. `pretrained` says what the
+    weights have seen that a model is built with, such as "imagenet"; without it they are random.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Model:
     learning_rate: float = 1e-3
     texts: Callable[[], Any] | None = None
     digest: str = ""
+    pretrained: str = ""
 
 
 MODELS: Registry[Model] = Registry("model", "spurgen.models", "MODEL")

@@ -22,6 +22,7 @@ VERBS = {
     "export": "Write a dataset in another format.",
     "train": "Train a model with a method.",
     "evaluate": "Score a run, or anybody's predictions: accuracy, groups, and how much it leans on each channel.",
+    "study": "Run and compare many trials: worlds, methods, models, settings, seeds.",
 }
 
 
@@ -49,7 +50,7 @@ class Verbs(click.Group):
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """List the verbs without importing them."""
         with formatter.section("Verbs"):
-            formatter.write_dl(list(VERBS.items()))
+            formatter.write_dl([*VERBS.items()])  # `list` may be a verb here
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -78,7 +79,7 @@ def main(args: list[str] | None = None) -> None:
     except click.ClickException as error:
         _fail(_usage(error), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        again = "; the same command again goes on where it was" if {"generate", "train"} & {*words[:1]} else ""
+        again = "; the same command again goes on where it was" if {"generate", "train", "study"} & {*words[:1]} else ""
         _fail(f"stopped{again}", 130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

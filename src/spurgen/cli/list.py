@@ -116,6 +116,31 @@ def metrics() -> Listing:
     ]
 
 
+def studies() -> Listing:
+    """Studies that come with the package."""
+    from spurgen.study.spec import presets as names
+    from spurgen.study.spec import read, text_of
+
+    found = [read(text_of(name)[0], name) for name in names()]
+    return [
+        {"name": s.id, "methods": list(s.methods), "seeds": len(s.seed_list), "about": s.description} for s in found
+    ]
+
+
+def rules() -> Listing:
+    """Ways to choose among settings and checks, after training."""
+    from spurgen.compare.select import RULES
+
+    return [{"name": r.name, "highest": r.column, "about": r.about} for r in RULES.values()]
+
+
+def launchers() -> Listing:
+    """What gets the trials of a study done."""
+    from spurgen.study.launch import LAUNCHERS
+
+    return [{"name": name, "about": LAUNCHERS.get(name).about} for name in LAUNCHERS.names()]
+
+
 LISTS: dict[str, Callable[[], Listing]] = {
     "presets": presets,
     "classes": classes,
@@ -127,6 +152,9 @@ LISTS: dict[str, Callable[[], Listing]] = {
     "options": options,
     "models": models,
     "metrics": metrics,
+    "studies": studies,
+    "rules": rules,
+    "launchers": launchers,
 }
 
 
@@ -135,7 +163,7 @@ LISTS: dict[str, Callable[[], Listing]] = {
 @json_option
 def command(what: str, as_json: bool) -> None:
     """Show what there is: presets, classes, channels, couplings, modalities, exports; methods with their settings,
-    options of training, models, metrics.
+    options of training, models, metrics; studies, selection rules, launchers.
     """
     if what not in LISTS:
         raise click.UsageError(unknown("list", what, LISTS))

@@ -47,6 +47,7 @@ def model(name: str) -> Model:
         learning_rate=5e-5,
         texts=(lambda: vocabulary(source)) if modality == "caption" else None,
         digest=_digest(Path(source)) if _is_folder(source) else "",
+        pretrained="hub",
     )
 
 

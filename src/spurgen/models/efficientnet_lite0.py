@@ -63,4 +63,5 @@ MODEL = Model(
     build=EfficientNetLite0,
     paper="Tan and Le 2019, EfficientNet; Lite: Liu 2020",
     learning_rate=3e-4,
+    pretrained="imagenet",
 )

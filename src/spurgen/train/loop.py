@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from spurgen.train.step import Stepper
 
 _READ = 50  # steps between two looks at the notes: a number that is none is found so soon
 _SAVE_SECONDS = 30.0
+WATCHED = 4  # what `score` says before each group's accuracy; as much is noted of rows that are only watched
 
 
 class Diverged(SpurgenError):
@@ -54,6 +56,7 @@ class Trainer:
         subscribers: list[events.Subscriber] | None = None,
         graphs: bool = False,
         rate: float = 1e-3,
+        watch: Mapping[str, Split] | None = None,
     ):
         self.learner = learner
         self.source = source
@@ -68,6 +71,7 @@ class Trainer:
         self.subscribers = subscribers if subscribers is not None else []
         self.graphs = graphs
         self.rate = rate
+        self.watch = dict(watch or {})  # rows that are scored at every check, and never learnt or chosen from
         self.place = Place()
         self.records: list[Tensor] = []
         self.checks: list[Tensor] = []
@@ -105,7 +109,8 @@ class Trainer:
             self.learner.begin(stage, self.source.data)
             self.place.begun = True
         if not steps:
-            return  # what was fitted on validation rows is not to be scored on them
+            self._look(stage, [])  # what was fitted on validation rows is not to be scored on them
+            return
         stepper = Stepper(self.learner, stage, self.options, self.source, self.graphs, _READ)
         self._restore_optimiser(stepper)
         how = self.learner.sampling(stage)
@@ -179,19 +184,35 @@ class Trainer:
     def _check(self, stage: int) -> None:
         """Score the validation rows; keep the weights where they are the best so far and those are wanted."""
         val = self.source.data.val
-        if val is None or self.score is None:
+        if self.score is None or (val is None and not self.watch):
             return
-        scores = predict(self.learner, val, self.options, self.device)
-        if not bool(scores.isfinite().all()):
-            self._diverged(f"scores of validation rows were no finite numbers any more after step {self.place.taken}")
-        found = self.score(scores, val)
-        self.checks.append(torch.tensor([[float(self.place.taken), *found]], dtype=torch.float64))
+        found = self._scored(val) if val is not None else []
+        self._look(stage, found)
+        if not found:
+            return
         names = ("loss", "accuracy", "worst_group_accuracy")
         events.tell(self.subscribers, events.Checked(self.place.taken, dict(zip(names, found, strict=False))))
         column = {"average": 1, "worst_group": 2}.get(self.options.keep)
         if column is not None and stage == len(self.stages) - 1 and found[column] > self.place.best:
             self.place.best = found[column]
             self.best = {name: value.detach().clone() for name, value in self.learner.state_dict().items()}
+
+    def _look(self, stage: int, found: list[float]) -> None:
+        """Note a check: what was found of validation rows, and of those that are watched, the stage before them."""
+        if not found and not self.watch:
+            return
+        width = WATCHED + len(self.learner.task.groups)
+        row = [float(self.place.taken), *found, *[math.nan] * (width - len(found))]
+        if self.watch:
+            row += [float(stage), *(v for split in self.watch.values() for v in self._scored(split)[:WATCHED])]
+        self.checks.append(torch.tensor([row], dtype=torch.float64))
+
+    def _scored(self, split: Split) -> list[float]:
+        assert self.score is not None
+        scores = predict(self.learner, split, self.options, self.device)
+        if not bool(scores.isfinite().all()):
+            self._diverged(f"scores of validation rows were no finite numbers any more after step {self.place.taken}")
+        return self.score(scores, split)
 
     # ----------------------------------------------------------------------------------------------- checkpoints
 

@@ -38,10 +38,12 @@ from spurgen.train.encode import Encoder, find_model
 from spurgen.train.events import Subscriber
 from spurgen.train.loop import Outcome, Trainer
 from spurgen.train.options import Options, resolve_device
+from spurgen.train.source import split_of
 from spurgen.train.world import World, open_world
 from spurgen.version import __version__
 
 if TYPE_CHECKING:
+    from spurgen.load.rows import Rows
     from spurgen.store.reader import Dataset
 
 
@@ -74,11 +76,13 @@ def train(
     splits: tuple[str, str] = ("train", "val"),
     subscribers: Sequence[Subscriber] = (),
     force: bool = False,
+    watch: Mapping[str, Rows] | None = None,
 ) -> Run:
     """Train a model with a method on a dataset, and validate it on the way.
 
     `data` is a finished dataset, or with `stream` a spec or preset whose rows are drawn while they are learnt from.
     With `out` the run is kept there; one that was stopped goes on, and one that is complete is only opened.
+    Rows in `watch` are scored at every check beside the validation rows; nothing is learnt or chosen from them.
     """
     part, kind = METHODS.get(method), find_model(model)
     chosen = fill(part.settings, settings or {}, f"method {method}")
@@ -102,12 +106,13 @@ def train(
         "seed": seeds.whole("seed", seed),
         "device": where.type,
         **world.about(),
+        **({"watched": {name: rows.digest for name, rows in watch.items()}} if watch else {}),
     }
     key = hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=16).hexdigest()
     about |= {"key": key, "torch": torch.__version__, "python": platform.python_version(), "task": world.task_about()}
     if out is None:
         trial = _prepared(about, part, kind, chosen, how, world, where)
-        return _trained(trial, about, how, world, graphs, None, list(subscribers))
+        return _trained(trial, about, how, world, graphs, None, list(subscribers), watch or {})
     directory = Path(out)
     other = must_be_dropped(directory, about, force)
     if not other and (directory / WEIGHTS).is_file():
@@ -118,7 +123,7 @@ def train(
             drop(directory)
         atomic.write(directory / ABOUT, _json(about | {"state": "running"}))
         try:
-            run = _trained(trial, about, how, world, graphs, directory, list(subscribers))
+            run = _trained(trial, about, how, world, graphs, directory, list(subscribers), watch or {})
         except SpurgenError as error:
             atomic.write(directory / ABOUT, _json(about | {"state": "failed", "reason": str(error)}))
             raise
@@ -208,6 +213,7 @@ def _trained(
     graphs: str,
     directory: Path | None,
     subscribers: list[Subscriber],
+    watch: Mapping[str, Rows],
 ) -> Run:
     encoder, learner = trial
     device = learner.task.device
@@ -223,6 +229,7 @@ def _trained(
         subscribers=subscribers,
         graphs=device.type == "cuda" and graphs != "off",
         rate=about["options"]["learning_rate"],
+        watch={name: split_of(rows, encoder, device, world.environments) for name, rows in watch.items()},
     )
     outcome = trainer.run(about)
     about |= {"state": "complete", "steps": outcome.place.taken, "seconds": round(outcome.place.seconds, 3)}
@@ -267,6 +274,9 @@ def build_learner(
         return method.learner(task, settings).to(device)
 
 
+_SCORED = ("loss", "accuracy", "worst_group_accuracy", "worst_class_accuracy")
+
+
 def score(scores: Tensor, split: Split) -> list[float]:
     """What a check notes: loss, accuracy, worst group's accuracy, worst class's, then each group's."""
     loss = float(torch.nn.functional.cross_entropy(scores, split.y))
@@ -295,12 +305,14 @@ def _keep(run: Run) -> None:
     import pyarrow.parquet as pq
 
     assert run.directory is not None and run.outcome is not None
-    groups = list(run.about["task"]["groups"])
+    groups, watched = list(run.about["task"]["groups"]), list(run.about.get("watched", {}))
     names = {
         RECORDS: ["loss", "accuracy", *(f"loss of {g}" for g in groups)],
         CHECKS: [
-            *("step", "loss", "accuracy", "worst_group_accuracy", "worst_class_accuracy"),
+            *("step", *_SCORED),
             *(f"accuracy of {g}" for g in groups),
+            *(["stage"] if watched else []),
+            *(f"{name} {what}" for name in watched for what in _SCORED),
         ],
     }
     for file, rows in ((RECORDS, run.outcome.records), (CHECKS, run.outcome.checks)):

@@ -1,0 +1,99 @@
+"""What selection rules choose among trials: records of their checks, and the settings that win a search."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from spurgen.compare.select import Selection, select
+from spurgen.errors import DataError
+from spurgen.study import directory as place
+from spurgen.study import ledger
+from spurgen.study.spec import StudySpec
+from spurgen.study.trial import Trial
+
+Record = dict[str, Any]
+_CHECKED = {
+    "accuracy": "accuracy",
+    "worst_group_accuracy": "worst_group",
+    "worst_class_accuracy": "worst_class",
+}
+
+
+class Place(NamedTuple):
+    """Where methods are compared: a world or a variant of it, a model, and what that starts from."""
+
+    world: str
+    ablation: str
+    variant: str
+    model: str
+    start: str
+
+    @property
+    def words(self) -> str:
+        """The place in a few words."""
+        start = "" if self.start == "nothing" else f" from {self.start}"
+        return f"{self.world}{f' {self.variant}' if self.variant else ''}, {self.model}{start}"
+
+
+def place_of(trial: Trial) -> Place:
+    """Where a trial belongs."""
+    return Place(trial.world, trial.ablation, trial.variant, trial.model, trial.start)
+
+
+def choose(study: StudySpec, directory: Path, trials: list[Trial], rule: str, per_seed: bool = False) -> Selection:
+    """What a rule chooses among trials of one method in one place."""
+    records = [record for trial in trials for record in records_of(directory, trial)]
+    return select(records, rule, checks="all" if study.early_stopping else "last", per_seed=per_seed)
+
+
+def winners(directory: Path, study: StudySpec, trials: list[Trial]) -> list[Trial]:
+    """One trial of each settings that a rule chooses among those of a search; none while the search goes on."""
+    news = ledger.read(directory)
+    if any(t.key not in news or news[t.key].state not in ("done", "failed") for t in trials):
+        return []
+    found: dict[tuple[Any, ...], Trial] = {}
+    arms: dict[tuple[Any, ...], list[Trial]] = {}
+    for trial in trials:
+        if news[trial.key].state == "done":
+            arms.setdefault((place_of(trial), trial.method), []).append(trial)
+    for arm, mine in arms.items():
+        for rule in study.rules:
+            for config in {c.config for c in choose(study, directory, mine, rule).chosen}:
+                found[*arm, config] = next(t for t in mine if t.config == config)
+    return list(found.values())
+
+
+def records_of(directory: Path, trial: Trial) -> list[Record]:
+    """The checks of a trial's last stage, as selection rules take them."""
+    import pyarrow.parquet as pq
+
+    path = place.trial_folder(directory, trial.key) / "run" / "checks.parquet"
+    try:
+        table = pq.read_table(path).to_pydict()
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"{path} cannot be read ({str(error).splitlines()[0]}); remove the trial's folder and its line "
+            "in the ledger, and run the study again"
+        ) from error
+    # A method that learns from validation rows is judged by fresh ones like them.
+    judged = "validation " if "validation accuracy" in table else ""
+    last = max(table["stage"])
+    found = []
+    for i, stage in enumerate(table["stage"]):
+        if stage != last:
+            continue
+        found.append(
+            {"config": trial.config, "seed": trial.seed, "step": int(table["step"][i])}
+            | {f"val_{short}": _number(table, judged + name, i) for name, short in _CHECKED.items()}
+            | {"training_accuracy": _number(table, "training accuracy", i)}
+            | {f"test_{short}": _number(table, f"test {name}", i) for name, short in _CHECKED.items()}
+        )
+    return found
+
+
+def _number(table: Mapping[str, list[Any]], name: str, i: int) -> float:
+    value = table[name][i] if name in table else None
+    return math.nan if value is None else float(value)

@@ -1,0 +1,98 @@
+"""A study's directory: which study it is, its plan, and where the parts of each trial lie."""
+
+from __future__ import annotations
+
+import json
+import platform
+from pathlib import Path
+from typing import Any
+
+from spurgen.errors import DataError
+from spurgen.store import atomic
+from spurgen.study import ledger
+from spurgen.study.trial import Trial, trial_from
+from spurgen.version import __version__
+
+FORMAT = 1
+FILE, ABOUT, PLAN = "study.toml", "study.json", "plan.json"
+RESULTS = "results.parquet"
+WORLDS, DATA, STARTS, TRIALS = "worlds", "data", "starts", "trials"
+
+
+def trial_folder(directory: Path, key: str) -> Path:
+    """Where all of one trial lies."""
+    return directory / TRIALS / key
+
+
+def settle(directory: Path, text: str, about: dict[str, Any]) -> None:
+    """Make the directory that of the study, or refuse the one that is another's."""
+    with atomic.looked_at(directory):
+        if directory.exists() and not directory.is_dir():
+            raise DataError(f"{directory} is a file; choose a directory for the study")
+        there = {p.name for p in directory.iterdir()} if directory.exists() else set()
+    if there and ABOUT not in there and there - {FILE, PLAN, ledger.LEDGER, ".build"}:
+        raise DataError(f"{directory} is not empty and holds no study; choose another directory")
+    if ABOUT in there:
+        held = about_of(directory)
+        if held["id"] != about["id"]:
+            raise DataError(
+                f"{directory} holds the study {held['id']!r}, not {about['id']!r}; choose another directory for it"
+            )
+        if held["device"] != about["device"]:
+            raise DataError(
+                f"{directory} holds trials on {held['device']}, whose results are not those of {about['device']}; "
+                f"go on with --device {held['device']}, or choose another directory"
+            )
+    with atomic.explained(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+    atomic.write(directory / FILE, text.encode())
+    atomic.write(directory / ABOUT, _json({"format": FORMAT, **about, **environment()}))
+
+
+def environment() -> dict[str, Any]:
+    """Versions and machine."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {}
+    for name in ("torch", "numpy", "numba", "pyarrow", "scipy"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = ""
+    return {"spurgen": __version__, "python": platform.python_version(), "platform": platform.platform(), **found}
+
+
+def about_of(directory: Path) -> dict[str, Any]:
+    """What study.json says."""
+    path = directory / ABOUT
+    found = _read(path, f"{directory} holds no study: there is no {ABOUT} in it")
+    if not isinstance(found, dict) or found.get("format") != FORMAT or "id" not in found:
+        raise DataError(f"{path} is of another version of SpurGen, or of something else; choose another directory")
+    return found
+
+
+def write_plan(directory: Path, trials: list[Trial]) -> None:
+    """Keep the plan: what the study's file asks for now."""
+    atomic.write(directory / PLAN, _json([trial.as_dict() for trial in trials]))
+
+
+def read_plan(directory: Path) -> list[Trial]:
+    """The trials that the study's file asks for."""
+    path = directory / PLAN
+    found = _read(path, f"{directory} holds no plan of a study; run the study first")
+    if not isinstance(found, list):
+        raise DataError(f"{path} is damaged; run the study again")
+    return [trial_from(told, str(path)) for told in found]
+
+
+def _read(path: Path, missing: str) -> Any:
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise DataError(missing) from None
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path} cannot be read, it is damaged or something else; run the study again") from error
+
+
+def _json(data: Any) -> bytes:
+    return (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()

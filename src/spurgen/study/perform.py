@@ -1,0 +1,133 @@
+"""One trial from beginning to end: its rows, training, scores, and a line in the ledger."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from spurgen.errors import Busy, DataError, SpurgenError
+from spurgen.store import atomic, lock, reader
+from spurgen.study import directory as place
+from spurgen.study import ledger
+from spurgen.study.trial import Trial
+from spurgen.study.worlds import TEST, TRAIN, VAL
+
+if TYPE_CHECKING:
+    from spurgen.load.rows import Rows
+    from spurgen.spec import World
+    from spurgen.store.reader import Dataset
+    from spurgen.train.events import Subscriber
+
+MOST_WATCHED = 4000  # fresh rows that a trial is watched by
+_OTHER_ROWS = 1 << 40  # added to the seed of data: rows that no trial learns from
+
+
+def claim(directory: Path, trial: Trial, retry: bool, subscribers: Sequence[Subscriber] = ()) -> str:
+    """Perform a trial unless somebody has, or is at it: "done", "failed", "held" by another, or "was" settled."""
+    folder = place.trial_folder(directory, trial.key)
+    try:
+        with lock.held(folder):
+            entry = ledger.read(directory).get(trial.key)  # read after the lock was had: no news can be missed
+            if entry is not None and (entry.state == "done" or (entry.state == "failed" and not retry)):
+                return "was"
+            atomic.write(folder / "trial.json", (json.dumps(trial.as_dict(), indent=1) + "\n").encode())
+            ledger.append(directory, trial.key, "started")
+            try:
+                seconds, row = perform(directory, trial, subscribers)
+            except Exception as error:
+                if not isinstance(error, SpurgenError | RuntimeError | MemoryError | ArithmeticError | OSError):
+                    raise
+                ledger.append(directory, trial.key, "failed", reason=_reason(error))
+                return "failed"
+            ledger.append(directory, trial.key, "done", seconds=seconds, row=row)
+            return "done"
+    except Busy:
+        return "held"
+
+
+def _reason(error: BaseException) -> str:
+    """What went wrong, in one sentence; what is not SpurGen's own says what it is."""
+    first = (str(error).splitlines() or [""])[0]
+    return first if isinstance(error, SpurgenError) else f"{type(error).__name__}: {first}"
+
+
+def perform(directory: Path, trial: Trial, subscribers: Sequence[Subscriber] = ()) -> tuple[float, dict[str, Any]]:
+    """(seconds of training, the scores as a flat row)."""
+    from spurgen.evaluate.interventions import Plan
+    from spurgen.evaluate.score import as_row
+    from spurgen.evaluate.verb import evaluate
+    from spurgen.train.run import train
+
+    dataset = prepare(directory, trial)
+    folder = place.trial_folder(directory, trial.key)
+    how: dict[str, Any] = {}
+    if trial.start == "pretrained":
+        how["start"] = directory / place.STARTS / start_name(trial)
+    run = train(
+        dataset, trial.method, trial.model, folder / "run", trial.seed, trial.settings,
+        {name: trial.options[name] for name in trial.asked}, trial.device, group_by=trial.group_by,
+        subscribers=subscribers, watch=watched(trial, dataset), force=True, **how,
+    )  # fmt: skip
+    plan = Plan(draws=trial.draws)
+    scores = evaluate(run, dataset, split=TEST, plan=plan, group_by=trial.group_by, out=folder / "scores")
+    row = {k: v for k, v in as_row(scores, {}).items() if not isinstance(v, float) or math.isfinite(v)}
+    return float(run.about["seconds"]), row
+
+
+def start_name(trial: Trial) -> str:
+    """The folder of a start that the study makes."""
+    assert trial.pretrain is not None
+    return "-".join([trial.model.replace("/", "-"), *(str(v) for v in trial.pretrain.values())])
+
+
+def watched(trial: Trial, dataset: Dataset) -> dict[str, Rows]:
+    """Rows that are scored at every check: the test rows, and fresh ones that nobody learns from.
+
+    "training" are like the training rows; a method that learns from validation rows too is chosen by fresh ones like
+    them, "validation".
+    """
+    from spurgen.learning import METHODS
+    from spurgen.load.rows import open_rows
+    from spurgen.train.encode import find_model
+
+    modality: Any = tuple(find_model(trial.model).modality.split("+"))
+    modality = modality[0] if len(modality) == 1 else modality
+    found = {
+        "test": open_rows(dataset, TEST, modality, target="label", group_by=trial.group_by),
+        "training": _fresh(trial, dataset.spec, TRAIN, modality),
+    }
+    if METHODS.get(trial.method).needs.validation and VAL in dataset.spec.splits:
+        found["validation"] = _fresh(trial, dataset.spec, VAL, modality)
+    return found
+
+
+def _fresh(trial: Trial, spec: World, split: str, modality: Any) -> Rows:
+    """Rows of a split's own distribution with another seed."""
+    from spurgen.latents.sample import Plan
+    from spurgen.load.rows import Rows
+
+    plan = Plan(spec, trial.rows, trial.data_seed + _OTHER_ROWS)
+    like = plan.splits[VAL if VAL in plan.splits else TEST]
+    table = plan.table(plan.row_ids(split, 0, min(like, MOST_WATCHED)))
+    return Rows(spec, table, None, modality, group_by=trial.group_by, annotated=True)
+
+
+def prepare(directory: Path, trial: Trial) -> Dataset:
+    """The dataset of a trial, drawn if it is not there yet; whoever else is drawing it is waited for."""
+    from spurgen.spec import World
+    from spurgen.store.writer import build
+
+    target = directory / place.DATA / trial.data
+    while True:
+        try:
+            return reader.open(target)
+        except DataError:
+            spec = World.from_toml((directory / place.WORLDS / f"{trial.spec_digest}.toml").read_text("utf-8"))
+        try:
+            build(spec, target, rows=trial.rows, seed=trial.data_seed)
+        except Busy:
+            time.sleep(0.5)

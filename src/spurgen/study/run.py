@@ -1,0 +1,186 @@
+"""A study from its file to its results: what is not done yet is done, and nothing twice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from spurgen.errors import SpurgenError
+from spurgen.store import atomic
+from spurgen.study import directory as place
+from spurgen.study import ledger
+from spurgen.study.choice import winners
+from spurgen.study.launch import LAUNCHERS, Job
+from spurgen.study.plan import again, plan
+from spurgen.study.results import Results, read_results
+from spurgen.study.spec import StudySpec, read, text_of
+from spurgen.study.trial import Trial
+from spurgen.study.worlds import Variant, variants
+
+
+class Progress(NamedTuple):
+    """How far a study is. `left_seconds` is a guess from what the trials so far took; None before there are any."""
+
+    done: int
+    failed: int
+    total: int
+    left_seconds: float | None
+
+
+def run_study(
+    study: str | Path,
+    out: str | Path | None = None,
+    overrides: Iterable[str] = (),
+    device: str = "auto",
+    jobs: int | None = None,
+    threads: int = 1,
+    launcher: str = "local",
+    retry: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> Results:
+    """Run a study, or what is left of it.
+
+    `study` is a preset, a file, or the directory of a study that is to go on. Trials that are done are not run again,
+    those that failed only with `retry`; the same call after a kill goes on. `jobs` trials run side by side, each with
+    so many `threads`.
+    """
+    from spurgen.train.options import resolve_device
+
+    for name, value in (("jobs", jobs), ("threads", threads)):
+        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+            raise SpurgenError(f"{name} is {value!r}; it must be a whole number, 1 or more")
+    how = LAUNCHERS.get(launcher)
+    text, folder, directory = _source(study, out)
+    asked = read(text, str(study), overrides)
+    if overrides:
+        from spurgen.spec.toml import write
+
+        text = write(asked.dump())
+    where = resolve_device(device).type
+    trials = plan(asked, folder, where)
+    about = {
+        "id": asked.id,
+        "description": asked.description,
+        "device": where,
+        "folder": str(folder) if folder is not None else "",
+        "study": asked.dump(),
+        "reference": asked.reference,
+        "rule": asked.rule,
+        "rules": asked.rules,
+    }
+    place.settle(directory, text, about)
+    _keep_worlds(directory, variants(asked, folder))
+    began, before = time.monotonic(), _settled(directory)
+
+    def settle(wanted: list[Trial]) -> None:
+        place.write_plan(directory, wanted)
+        told = _Teller(directory, wanted, began, before, progress)
+        told()
+        how.launch(Job(directory, wanted, where, jobs, threads, retry, told))
+        told()
+
+    settle(_with_winners(directory, asked, trials))
+    if asked.searches_first:
+        settle(_with_winners(directory, asked, trials))
+    found = read_results(directory)
+    found.keep()
+    return found
+
+
+def _with_winners(directory: Path, study: StudySpec, trials: list[Trial]) -> list[Trial]:
+    """The trials, and those that follow from what a search has found so far, if it is over."""
+    if not study.searches_first:
+        return trials
+    found = {trial.key: trial for trial in trials}
+    for best in winners(directory, study, trials):
+        for trial in again(study, best):
+            found[trial.key] = trial
+    return list(found.values())
+
+
+def _source(study: str | Path, out: str | Path | None) -> tuple[str, Path | None, Path]:
+    """(TOML, the folder of its paths, the study's directory)."""
+    there = Path(study)
+    with atomic.looked_at(there):
+        is_directory = there.is_dir()
+    if is_directory:
+        if out is not None and Path(out).resolve() != there.resolve():
+            raise SpurgenError(f"{study} is a study's directory, which is where it goes on; leave out --out")
+        about = place.about_of(there)
+        text = (there / place.FILE).read_text("utf-8")
+        return text, Path(about["folder"]) if about.get("folder") else None, there
+    if out is None:
+        raise SpurgenError("say where the study is to be kept (--out DIR)")
+    text, folder = text_of(study)
+    return text, folder, Path(out)
+
+
+def _keep_worlds(directory: Path, worlds: list[Variant]) -> None:
+    """The specs that processes draw rows from."""
+    folder = directory / place.WORLDS
+    with atomic.explained(folder):
+        folder.mkdir(exist_ok=True)
+    for variant in worlds:
+        target = folder / f"{variant.spec.digest()}.toml"
+        if not target.is_file():
+            atomic.write(target, variant.spec.to_toml().encode())
+
+
+def _settled(directory: Path) -> set[str]:
+    return {key for key, entry in ledger.read(directory).items() if entry.state in ("done", "failed")}
+
+
+class _Teller:
+    """Tells how far the study is, whenever it is asked to; reads the ledger only where that has grown."""
+
+    def __init__(
+        self,
+        directory: Path,
+        trials: list[Trial],
+        began: float,
+        before: set[str],
+        progress: Callable[[Progress], None] | None,
+    ):
+        self.directory = directory
+        self.trials = trials
+        self.began = began
+        self.before = before
+        self.progress = progress
+        self._size = -1
+
+    def __call__(self) -> None:
+        if self.progress is None:
+            return
+        path = self.directory / ledger.LEDGER
+        size = path.stat().st_size if path.exists() else 0
+        if size == self._size:
+            return
+        self._size = size
+        news = ledger.read(self.directory)
+        states = {t.key: news[t.key].state if t.key in news else "" for t in self.trials}
+        done = sum(state == "done" for state in states.values())
+        failed = sum(state == "failed" for state in states.values())
+        self.progress(Progress(done, failed, len(self.trials), self._left(news, states)))
+
+    def _left(self, news: dict[str, ledger.Entry], states: dict[str, str]) -> float | None:
+        """Seconds, if the trials to come cost what those of the same method have cost so far."""
+        cost: dict[str, list[float]] = {}
+        for trial in self.trials:
+            if states[trial.key] == "done":
+                cost.setdefault(trial.method, []).append(news[trial.key].seconds)
+        if not cost:
+            return None
+        every = [value for values in cost.values() for value in values]
+
+        def guess(trial: Trial) -> float:
+            values = cost.get(trial.method, every)
+            return sum(values) / len(values)
+
+        now = [t for t in self.trials if states[t.key] in ("done", "failed") and t.key not in self.before]
+        worked = sum(guess(trial) for trial in now)
+        if not worked:
+            return None
+        left = sum(guess(t) for t in self.trials if states[t.key] not in ("done", "failed"))
+        return (time.monotonic() - self.began) * left / worked

@@ -1,0 +1,262 @@
+"""Studies as a person runs them: whole, killed, twice, with more methods, by several processes at once."""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pyarrow.parquet as pq
+import pytest
+
+from spurgen.errors import DataError, SpurgenError
+from spurgen.learning import METHODS
+from spurgen.study import directory as place
+from spurgen.study import ledger
+from spurgen.study.choice import records_of
+from spurgen.study.results import read_results
+from spurgen.study.run import run_study
+from tests.study.conftest import file_of
+
+
+def run(path, out, **how):
+    return run_study(path, out, jobs=1, device="cpu", **how)
+
+
+def events(directory, state):
+    return collections.Counter(line["key"] for line in ledger.lines(directory) if line["event"] == state)
+
+
+def test_a_study_from_file_to_table(folder):
+    told = []
+    found = run(file_of(folder), folder / "s", progress=told.append)
+    assert found.counts == {"done": 4, "failed": 0, "started": 0, "open": 0}
+    assert told[0][:3] == (0, 0, 4) and told[-1][:3] == (4, 0, 4) and told[-1].left_seconds == 0
+    table = pq.read_table(folder / "s" / place.RESULTS).to_pylist()
+    assert [(r["method"], r["seed"]) for r in table] == [(m, s) for s in (0, 1) for m in ("erm", "group_dro")]
+    for row in table:
+        scores = json.loads((folder / "s" / "trials" / row["key"] / "scores" / "results.json").read_text())
+        assert row["accuracy"] == scores["metrics"]["accuracy"]
+        assert row["sss_hue"] == scores["sss"]["hue"]["value"]
+        assert row["state"] == "done" and row["train_seconds"] > 0
+    cell = found.cell(found.places[0], "worst_group")
+    assert [line.method for line in cell.lines] == ["erm", "group_dro"]
+    assert [c.method for c in cell.comparisons["worst_group_accuracy"]] == ["group_dro"]
+    json.dumps(found.as_dict(), allow_nan=False)
+
+
+def test_the_last_check_scores_the_same_rows_as_the_evaluation(folder):
+    found = run(file_of(folder), folder / "s")
+    for trial, row in zip(found.trials, found.rows(), strict=True):
+        records = records_of(folder / "s", trial)
+        assert [r["step"] for r in records] == [4, 8, 12]
+        assert records[-1]["test_accuracy"] == pytest.approx(row["accuracy"], abs=1e-12)
+        assert records[-1]["test_worst_group"] == pytest.approx(row["worst_group_accuracy"], abs=1e-12)
+        assert 0 <= records[-1]["training_accuracy"] <= 1 and 0 <= records[-1]["val_worst_class"] <= 1
+
+
+def test_run_again_it_does_nothing(folder):
+    path = file_of(folder)
+    run(path, folder / "s")
+    before = (folder / "s" / ledger.LEDGER).read_bytes()
+    told = []
+    again = run(path, folder / "s", progress=told.append)
+    assert again.counts["done"] == 4 and (folder / "s" / ledger.LEDGER).read_bytes() == before
+    assert {(p.done, p.total) for p in told} == {(4, 4)}
+    assert run(folder / "s", None).counts["done"] == 4  # and by its directory
+
+
+def test_with_one_more_method_only_that_runs(folder):
+    run(file_of(folder), folder / "s")
+    found = run(file_of(folder, methods={"erm": {}, "irm": {}, "group_dro": {}}), folder / "s")
+    assert found.counts["done"] == 6
+    started = events(folder / "s", "started")
+    assert len(started) == 6 and set(started.values()) == {1}
+
+
+def test_what_left_the_file_leaves_the_results_and_comes_back_for_nothing(folder):
+    run(file_of(folder), folder / "s")
+    found = run(file_of(folder, methods={"erm": {}}), folder / "s")
+    assert {t.method for t in found.trials} == {"erm"}
+    assert run(file_of(folder), folder / "s").counts["done"] == 4
+    assert sum(events(folder / "s", "started").values()) == 4
+
+
+def test_a_failure_is_recorded_and_stops_nothing(folder):
+    short = {"steps": [12, 1], "batch_size": 32, "checks": 3}
+    path = file_of(folder, methods={"erm": {}, "crt": {}, "group_dro": {}}, options=short, seeds=1)
+    found = run(path, folder / "s")
+    assert found.counts == {"done": 5, "failed": 1, "started": 0, "open": 0}
+    ((trial, reason),) = found.failures
+    assert trial.method == "crt" and reason == "1 steps are too few for 2 stages; train for more steps"
+    failed = events(folder / "s", "failed")
+    run(path, folder / "s")
+    assert events(folder / "s", "failed") == failed  # not tried again unless asked
+    run(path, folder / "s", retry=True)
+    assert events(folder / "s", "failed") == failed + failed
+    line = found.cell(found.places[0], "worst_group").lines[1]
+    assert (line.method, line.failed, line.config) == ("crt", 1, "steps=12")
+
+
+def test_an_error_of_a_program_is_no_failure_of_a_trial(folder, monkeypatch):
+    def broken(*args, **how):
+        raise AttributeError("a mistake of ours")
+
+    monkeypatch.setattr("spurgen.study.perform.perform", broken)
+    with pytest.raises(AttributeError, match="a mistake of ours"):
+        run(file_of(folder), folder / "s")
+
+
+def test_directories_of_others_are_refused(folder):
+    path = file_of(folder)
+    run(path, folder / "s")
+    with pytest.raises(DataError, match=r"holds the study 'tiny', not 'other'; choose another directory"):
+        run(file_of(folder, "other.toml", id="other"), folder / "s")
+    (folder / "full").mkdir()
+    (folder / "full" / "letter.txt").write_text("dear")
+    with pytest.raises(DataError, match="is not empty and holds no study"):
+        run(path, folder / "full")
+    with pytest.raises(DataError, match="is a file; choose a directory"):
+        run(path, path)
+    with pytest.raises(DataError, match="holds no study"):
+        run(folder / "full", None)
+    with pytest.raises(SpurgenError, match="say where the study is to be kept"):
+        run(path, None)
+    with pytest.raises(SpurgenError, match="leave out --out"):
+        run(folder / "s", folder / "t")
+    for name in ("jobs", "threads"):
+        with pytest.raises(SpurgenError, match=rf"{name} is 0; it must be a whole number"):
+            run_study(path, folder / "s", **{name: 0})
+
+
+@pytest.mark.parametrize("name", [place.ABOUT, place.PLAN])
+@pytest.mark.parametrize("content", ["", "{", "[1]", "{}", "[]"])
+def test_damaged_files_get_a_sentence(folder, name, content):
+    path = file_of(folder, seeds=1, methods={"erm": {}})
+    run(path, folder / "s")
+    (folder / "s" / name).write_text(content)
+    if (name, content) == (place.PLAN, "[]"):
+        assert read_results(folder / "s").trials == []
+        return
+    with pytest.raises(DataError) as raised:
+        read_results(folder / "s")
+    assert "\n" not in str(raised.value) and str(folder / "s") in str(raised.value)
+
+
+def test_a_search_runs_its_best_again(folder):
+    path = file_of(
+        folder, seeds=3, search={"samples": 3, "options": ["learning_rate"]}, rules=["worst_group", "oracle"]
+    )
+    found = run(path, folder / "s")
+    search = [t for t in found.trials if t.phase == "search"]
+    final = [t for t in found.trials if t.phase == "final"]
+    assert {t.seed for t in final} == {0, 1, 2} and len({t.key for t in found.trials}) == len(found.trials)
+    # every method has three samples; those that a rule chose count, with all seeds, and are no longer of the search
+    for method in ("erm", "group_dro"):
+        chosen = {t.config for t in final if t.method == method}
+        assert 1 <= len(chosen) <= 2
+        assert len([t for t in search + final if t.method == method]) == 3 + 2 * len(chosen)
+    for rule in ("worst_group", "oracle"):
+        for line in found.cell(found.places[0], rule).lines:
+            assert line.seeds == [0, 1, 2] and not line.reason
+    before = (folder / "s" / ledger.LEDGER).read_bytes()
+    run(path, folder / "s")
+    assert (folder / "s" / ledger.LEDGER).read_bytes() == before
+
+
+def test_a_method_that_learns_from_validation_rows_is_chosen_by_others(folder):
+    found = run(file_of(folder, methods={"erm": {}, "dfr": {"reg": [0.1, 1.0]}}), folder / "s")
+    dfr = [t for t in found.trials if t.method == "dfr"]
+    for trial in dfr:
+        (record,) = records_of(folder / "s", trial)  # that of the refitted head alone
+        assert 0 <= record["val_accuracy"] <= 1
+        checks = pq.read_table(folder / "s" / "trials" / trial.key / "run" / "checks.parquet").to_pylist()
+        assert checks[-1]["stage"] == 1 and checks[-1]["accuracy"] != checks[-1]["accuracy"]  # NaN: it was fitted there
+    assert found.cell(found.places[0], "average").lines[1].config in ("reg=0.1", "reg=1")
+
+
+@pytest.mark.parametrize("method", METHODS.names())
+def test_every_method_can_be_part_of_a_study(folder, method):
+    methods = {"erm": {}, method: {"first_stage": 0.5} if method == "jtt" else {}}
+    found = run(file_of(folder, methods=methods, seeds=1), folder / "s")
+    assert found.counts["done"] == len(methods) == len(found.trials)
+
+
+# --------------------------------------------------------------------------------------------- several processes
+
+STUDY = """
+id = "cnn"
+seeds = 2
+[worlds.small]
+spec = "world.toml"
+rows = 300
+[methods.erm]
+[methods.group_dro]
+[options]
+steps = 30
+batch_size = 32
+checks = 2
+"""
+
+
+def start(folder, out="s", *more):
+    (folder / "study.toml").write_text(STUDY)
+    words = ["study", str(folder / "study.toml"), "--out", str(folder / out), "--device", "cpu", "--quiet", *more]
+    program = f"from spurgen.cli import main; main({words!r})"
+    return subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
+
+
+def outcome(directory):
+    found = read_results(directory)
+    rows = {row["key"]: {k: v for k, v in row.items() if k not in ("train_seconds",)} for row in found.rows()}
+    return found.counts, rows
+
+
+def test_two_processes_on_one_study_share_the_work(folder):
+    both = [start(folder, "s", "--jobs", "1") for _ in range(2)]
+    for process in both:
+        _, said = process.communicate(timeout=300)
+        assert process.returncode == 0, said
+    counts, _ = outcome(folder / "s")
+    assert counts == {"done": 4, "failed": 0, "started": 0, "open": 0}
+    assert set(events(folder / "s", "done").values()) == set(events(folder / "s", "started").values()) == {1}
+
+
+def test_killed_again_and_again_it_ends_with_the_same_results(folder):
+    whole = start(folder, "whole", "--jobs", "2")
+    _, said = whole.communicate(timeout=300)
+    assert whole.returncode == 0, said
+    rng = random.Random(0)
+    for _ in range(5):
+        process = start(folder, "killed", "--jobs", "2")
+        time.sleep(rng.uniform(0.5, 6))
+        os.kill(process.pid, signal.SIGKILL)  # the parent alone: its processes must notice
+        process.communicate()
+    last = start(folder, "killed", "--jobs", "2")
+    _, said = last.communicate(timeout=300)
+    assert last.returncode == 0, said
+    assert outcome(folder / "killed") == outcome(folder / "whole")
+    assert set(events(folder / "killed", "done").values()) == {1}
+
+
+def test_a_process_that_dies_is_a_failed_trial_in_the_end(folder, monkeypatch):
+    from spurgen.study.launch import Job
+    from spurgen.study.launch.local import launch
+    from spurgen.study.plan import plan
+    from spurgen.study.spec import read
+
+    asked = read(STUDY.replace("seeds = 2", "seeds = 1"), "x")
+    trials = plan(asked, folder, "cpu")
+    there = folder / "s"
+    there.mkdir()
+    place.write_plan(there, trials)
+    (there / "worlds").mkdir()
+    (there / "worlds" / f"{trials[0].spec_digest}.toml").write_text("this is no TOML")  # no error of a trial's own
+    launch(Job(there, trials, "cpu", jobs=2))
+    news = ledger.read(there)
+    assert {e.state for e in news.values()} == {"failed"} and len(news) == len(trials)

@@ -1,0 +1,92 @@
+"""Study files: what is wrong with one is a sentence with the path of the field and the nearest name."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from spurgen.errors import SpecError, SpurgenError, UnknownName
+from spurgen.study.plan import plan
+from spurgen.study.spec import StudySpec, presets, read, text_of
+from tests.study.conftest import file_of, study
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"sedes": 3}, r"sedes: is not a field of the spec; did you mean 'seeds'"),
+        ({"seeds": 0}, r"seeds: .*0"),
+        ({"seeds": [1, 1]}, r"seeds: names something twice"),
+        ({"seeds": "three"}, r"seeds: "),
+        ({"methods": {}}, r"methods: is empty"),
+        ({"methods": {"erm": {}, "grup_dro": {}}}, r"methods: there is no method 'grup_dro'; did you mean 'group_dro'"),
+        ({"methods": {"erm": {}, "group_dro": {"eat": 0.1}}}, r"methods.group_dro: .*'eat'.*did you mean 'eta'"),
+        ({"methods": {"erm": {}, "group_dro": {"eta": [0.1, -1.0]}}}, r"methods.group_dro: eta .* is -1.0"),
+        ({"methods": {"group_dro": {}}}, r"reference: there is no method 'erm' in this study; known: group_dro"),
+        ({"models": ["tinny"]}, r"models.tinny: there is no model 'tinny'; did you mean 'tiny'"),
+        ({"models": []}, r"models: is empty"),
+        (
+            {"models": {"tiny": {"starts": ["imagenet"]}}},
+            r"models.tiny.starts: tiny is built with random weights; say 'nothing'",
+        ),
+        ({"models": {"tiny": {"starts": ["nowhere"]}}}, r"models.tiny.starts.0: is 'nowhere'; it must be"),
+        ({"options": {"stepps": 3}}, r"options: .*'stepps'.*did you mean 'steps'"),
+        ({"options": {"batch_size": ["a"]}}, r"options: batch_size of training is 'a'"),
+        ({"rule": "worst_grup"}, r"rule: there is no selection rule 'worst_grup'; did you mean 'worst_group'"),
+        ({"rules": ["average"]}, r"rule: is 'worst_group', which is not among the rules"),
+        ({"worlds": {}}, r"worlds: is empty"),
+        ({"worlds": {"w": {"spec": "quik/v1"}}}, r"there is no preset 'quik/v1'; did you mean 'quick/v1'"),
+        ({"worlds": {"w": {"spec": "missing.toml"}}}, r"worlds.w: there is no file .*missing.toml"),
+        (
+            {"worlds": {"w": {"spec": "world.toml", "set": {"environments.strong.hue.p": 2.0}}}},
+            r"worlds.w: environments.strong.hue.p: is 2.0; it must be at most 1",
+        ),
+        ({"worlds": {"w": {"spec": "world.toml", "rows": 1}}}, r"1 rows"),
+        ({"ablations": {"a": {}}}, r"ablations.a: needs exactly one of p, without and set"),
+        ({"ablations": {"a": {"p": [0.5], "without": "each"}}}, r"ablations.a: needs exactly one"),
+        ({"ablations": {"a": {"p": [1.5]}}}, r"ablations.a.p.0: is 1.5; it must be at most 1"),
+        ({"ablations": {"a": {"without": ["hew"]}}}, r"ablations.a.without: there is no channel 'hew'.* 'hue'"),
+        ({"ablations": {"a": {"set": {"x": {"rowz": 3}}}}}, r"ablations.a: x of the world 'small': rowz"),
+        ({"unchanged": False}, r"unchanged: is false, and there are no ablations"),
+        ({"search": {"samples": 0}}, r"search.samples: is 0"),
+        ({"search": {"samples": 2, "options": ["schedule"]}}, r"search.options: there is nothing to search for"),
+        ({"group_by": "label"}, r"group_by: "),
+    ],
+)
+def test_what_is_wrong_is_a_sentence(folder, changes, sentence):
+    path = file_of(folder, **changes)
+    with pytest.raises(SpurgenError, match=sentence) as raised:
+        plan(read(path.read_text("utf-8"), "study.toml"), folder, "cpu")
+    assert "\n" not in str(raised.value)
+
+
+def test_files_that_are_none(tmp_path):
+    with pytest.raises(UnknownName, match=re.escape("there is no study 'quik'; did you mean 'quick'?")):
+        text_of("quik")
+    with pytest.raises(SpecError, match="there is no file"):
+        text_of(tmp_path / "none.toml")
+    (tmp_path / "d.toml").mkdir()
+    with pytest.raises(SpecError, match="is a directory"):
+        text_of(tmp_path / "d.toml")
+    with pytest.raises(SpecError, match="not valid TOML"):
+        read("id = ", "x.toml")
+
+
+def test_what_is_dumped_reads_the_same():
+    asked = StudySpec.from_dict(study(ablations={"s": {"p": [0.5]}}, search={"samples": 3}))
+    assert StudySpec.from_dict(asked.dump()) == asked
+
+
+@pytest.mark.parametrize("name", presets())
+def test_presets_can_be_planned(name):
+    text, folder = text_of(name)
+    asked = read(text, name)
+    assert asked.id == name and folder is None and asked.description
+    trials = plan(asked, None, "cpu")
+    assert len({t.key for t in trials}) == len(trials) > 0
+
+
+def test_edits_from_the_command_line(folder):
+    asked = read(file_of(folder).read_text("utf-8"), "x", ["options.steps=3", "seeds=[4, 7]"])
+    assert asked.options["steps"] == 3 and asked.seed_list == [4, 7]
