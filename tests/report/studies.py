@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,11 +15,15 @@ import pyarrow.parquet as pq
 from spurgen.evaluate import predictions as files
 from spurgen.evaluate.interventions import Plan, names, rows_with
 from spurgen.evaluate.score import as_row, plain, score
+from spurgen.evaluate.strips import STRIPS, strip_positions
 from spurgen.latents.traits import column_codes, shown
 from spurgen.load.groups import group
 from spurgen.spec import World
 from spurgen.store import reader
 from spurgen.store.writer import build
+from spurgen.study import ledger
+from spurgen.study.directory import settle, trial_folder, write_plan
+from spurgen.study.trial import Trial
 
 STEPS = (40, 80, 120, 160, 200)
 
@@ -59,6 +62,7 @@ class Told:
     variant: str = ""
     data: str = "small-0"
     fails: str = ""
+    is_open: bool = False
 
 
 def fabricate(
@@ -67,91 +71,92 @@ def fabricate(
     trials: Sequence[Told],
     *,
     rows: int | None = None,
-    plan: Plan = Plan(),
     keep_predictions: bool = True,
     keep_checks: bool = True,
+    keep_strips: bool = True,
     description: str = "Made up for tests.",
-    study_id: str = "made-up/v1",
+    reference: str = "erm",
 ) -> Path:
     """A study's directory as `spurgen study` leaves it; `worlds` are datasets by their folder's name."""
-    out.mkdir(parents=True)
+    methods = dict.fromkeys([reference, *(told.method for told in trials)])
+    study = {
+        "id": "made-up",
+        "description": description,
+        "worlds": {told.world: {"spec": "quick/v1"} for told in trials} or {"small": {"spec": "quick/v1"}},
+        "methods": {method: {} for method in methods},
+        "reference": reference,
+        "early_stopping": True,
+    }
+    about = {"id": "made-up", "description": description, "device": "cpu", "folder": "", "study": study}
+    settle(out, 'id = "made-up"\n\n[methods.erm]\n', about)
     datasets = {}
     for name, spec in worlds.items():
         build(spec, out / "data" / name, rows=rows)
         datasets[name] = reader.open(out / "data" / name)
-    (out / "study.toml").write_text(f'id = "{study_id}"\nmethods = ["erm"]\n', "utf-8")
-    about = {
-        "format": 1,
-        "id": study_id,
-        "description": description,
-        "spurgen": "0.1.0",
-        "python": "3.12.1",
-        "torch": "2.13.0",
-        "platform": "Linux x86_64",
-        "device": "cpu",
-        "rules": ["worst_group", "average", "worst_class", "training", "oracle"],
-        "rule": "worst_group",
-        "reference": "erm",
-        "spec": {"id": study_id},
-    }
-    (out / "study.json").write_text(json.dumps(about), "utf-8")
-    lines = []
+    planned = []
     for told in trials:
-        made = _trial(out, told, datasets[told.data], plan, keep_predictions, keep_checks)
-        when = "2026-11-20T00:00:00Z"
-        lines.append({"event": "started", "key": made["key"], "time": when, "worker": "here:1"})
+        trial = _planned(told, datasets[told.data])
+        planned.append(trial)
+        if told.is_open:
+            continue
+        ledger.append(out, trial.key, "started")
         if told.fails:
-            end = {"event": "failed", "reason": told.fails}
+            ledger.append(out, trial.key, "failed", reason=told.fails)
         else:
-            end = {"event": "done", "seconds": 12.5, "row": made["row"]}
-        lines.append({**end, "key": made["key"], "time": when, "worker": "here:1"})
-    text = "".join(json.dumps(plain(line)) + "\n" for line in lines) + '{"event": "done", "key": "to'
-    (out / "ledger.jsonl").write_text(text, "utf-8")  # a last line that was torn off, as a kill leaves it
+            row = _perform(out, told, trial, datasets[told.data], keep_predictions, keep_checks, keep_strips)
+            ledger.append(out, trial.key, "done", seconds=12.5, row=row)
+    with (out / "ledger.jsonl").open("a") as file:
+        file.write('{"event": "done", "key": "to')  # a last line that was torn off, as a kill leaves it
+    write_plan(out, planned)
     return out
 
 
-def _trial(
-    out: Path, told: Told, dataset: reader.Dataset, plan: Plan, keep_predictions: bool, keep_checks: bool
+def _planned(told: Told, dataset: reader.Dataset) -> Trial:
+    return Trial(
+        world=told.world,
+        ablation=told.ablation,
+        variant=told.variant,
+        spec_id=dataset.spec.id,
+        spec_digest=dataset.spec.digest(),
+        data=told.data,
+        data_seed=0,
+        rows=len(dataset),
+        method=told.method,
+        settings=dict(told.settings),
+        config=told.config,
+        model=told.model,
+        model_digest="",
+        start="nothing",
+        pretrain=None,
+        options={"epochs": 20.0, "learning_rate": 0.001},
+        asked=["epochs"],
+        seed=told.seed,
+        device="cpu",
+        group_by=None,
+        draws=2,
+        phase="final",
+    ).keyed()
+
+
+def _perform(
+    out: Path, told: Told, trial: Trial, dataset: reader.Dataset, predictions: bool, checks: bool, strips: bool
 ) -> dict[str, Any]:
-    spec = dataset.spec
-    about = {
-        "format": 1,
-        "world": told.world,
-        "ablation": told.ablation,
-        "variant": told.variant,
-        "spec_id": spec.id,
-        "spec_digest": spec.digest(),
-        "data": told.data,
-        "data_seed": 0,
-        "rows": len(dataset),
-        "method": told.method,
-        "settings": dict(told.settings),
-        "config": told.config,
-        "model": told.model,
-        "start": "nothing",
-        "options": {"epochs": 20.0, "learning_rate": 0.001},
-        "seed": told.seed,
-        "device": "cpu",
-        "group_by": None,
-        "phase": "final",
-    }
-    about["key"] = hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()[:32]
-    folder = out / "trials" / about["key"]
-    folder.mkdir(parents=True)
-    (folder / "trial.json").write_text(json.dumps(about), "utf-8")
-    if told.fails:
-        return {"key": about["key"], "row": {}}
+    spec, folder = dataset.spec, trial_folder(out, trial.key)
     test, train = dataset.table("test"), dataset.table("train")
-    edits = names(spec, plan)
-    found = {n: told.believer.says(t, spec, told.seed) for n, t, _ in rows_with(test, spec, edits)}
+    found = {n: told.believer.says(t, spec, told.seed) for n, t, _ in rows_with(test, spec, names(spec, Plan()))}
     scores = {"data": spec.id, "data_digest": dataset.digest, "split": "test", **score(found, test, spec, train)}
-    (folder / "scores").mkdir()
+    (folder / "scores").mkdir(parents=True)
     (folder / "scores" / "results.json").write_text(json.dumps(plain(scores)), "utf-8")
-    if keep_predictions:
+    if predictions:
         files.write(folder / "scores" / "predictions.parquet", test["row_id"].to_numpy(), found, spec.classes)
-    if keep_checks:
+    if strips:
+        few = test.take(strip_positions(test, spec))
+        wanted = [n for n in names(spec, Plan(exact=True)) if n == "none" or n.startswith("fix/")]
+        found = {n: told.believer.says(t, spec, told.seed) for n, t, _ in rows_with(few, spec, wanted)}
+        files.write(folder / "scores" / STRIPS, few["row_id"].to_numpy(), found, spec.classes)
+    if checks:
         _course(folder / "run", told, test, train, spec)
-    return {"key": about["key"], "row": plain(as_row(scores, {}))}
+    return plain(as_row(scores, {}))
 
 
 def _course(folder: Path, told: Told, test: pa.Table, train: pa.Table, spec: World) -> None:

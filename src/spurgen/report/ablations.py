@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from spurgen.report.choices import Choice, Scope, choose
-from spurgen.report.reading import Study
 from spurgen.report.seeds import Estimate
 
 Estimator = Callable[[Choice | None], Estimate]
@@ -39,15 +38,17 @@ class Ablation:
         return len({v.place for v in self.variants if v.place == v.place}) > 1
 
 
-def ablations(study: Study, plain: list[Scope], found: list[Scope], rule: str, estimate: Estimator) -> list[Ablation]:
+def ablations(plain: list[Scope], found: list[Scope], rule: str, estimate: Estimator) -> list[Ablation]:
     """`found` are the scopes of all variants; each is measured by what `rule` chooses in it."""
-    kinds = dict.fromkeys((s.ablation, s.world, s.model, s.start) for s in found)
+    kinds: dict[tuple[str, ...], list[Scope]] = {}
+    for scope in found:
+        p = scope.place
+        kinds.setdefault((p.ablation, p.world, p.model, p.start), []).append(scope)
     out = []
-    for kind in kinds:
-        mine = [s for s in found if (s.ablation, s.world, s.model, s.start) == kind]
-        as_it_is = [s for s in plain if (s.world, s.model, s.start) == kind[1:] and not s.variant]
+    for kind, mine in kinds.items():
+        as_it_is = [s for s in plain if (s.place.world, s.place.model, s.place.start) == kind[1:] and not s.place.variant]
         rows = [_variant(s, "as it is", rule, estimate) for s in as_it_is]
-        rows += sorted((_variant(s, s.variant, rule, estimate) for s in mine), key=_order)
+        rows += sorted((_variant(s, s.place.variant, rule, estimate) for s in mine), key=_order)
         methods = tuple(dict.fromkeys(m for s in mine for m in s.methods))
         out.append(Ablation(*kind, tuple(rows), methods))
     return out

@@ -266,7 +266,7 @@ def scatter(
     """A named point for each of a few things that are measured in two ways; names give way to each other."""
     there = [i for i, (x, y) in enumerate(zip(xs, ys, strict=True)) if _both(x, y)]
     (left, right), (low, high) = (_within(spread([v[i] for i in there], least=0.1)) for v in (xs, ys))
-    across, down = Scale(left, right, 5.0, 88.0), Scale(low, high, height - 52.0, 30.0)
+    across, down = Scale(left, right, 5.0, 88.0), Scale(low, high, height - 52.0, 36.0)
     parts = [f'<text class="axis" x="0" y="12">{escape(y_title)} ↑</text>']
     for tick, name in _ticks(low, high, text):
         y = down.at(tick)

@@ -9,15 +9,8 @@ from typing import Any, NamedTuple
 
 from spurgen.compare.select import Selection, select
 from spurgen.report.reading import Study, Trial
-
-_RECORDED = {
-    "val_accuracy": "accuracy",
-    "val_worst_group": "worst_group_accuracy",
-    "val_worst_class": "worst_class_accuracy",
-    "training_accuracy": "training accuracy",
-    "test_accuracy": "test accuracy",
-    "test_worst_group": "test worst_group_accuracy",
-}
+from spurgen.study.choice import Place, place_of
+from spurgen.study.spec import StudySpec
 
 
 class Measure(NamedTuple):
@@ -35,26 +28,19 @@ class Measure(NamedTuple):
 class Scope:
     """Trials that may be compared with each other: one world (or variant of one), one model, one start."""
 
-    world: str
-    ablation: str
-    variant: str
-    model: str
-    start: str
+    place: Place
     trials: tuple[Trial, ...]
-    early_stopping: bool = True  # whether any check may be chosen, or the last one only
-    per_seed: bool = False  # whether each seed chooses settings of its own
-    order: tuple[str, ...] = ()  # of methods
+    study: StudySpec
 
     @property
     def methods(self) -> tuple[str, ...]:
         """Methods with a trial that is done, in the order of the study's file."""
-        found = dict.fromkeys(t.method for t in self.trials if t.state == "done")
-        return tuple(sorted(found, key=lambda m: self.order.index(m) if m in self.order else len(self.order)))
+        done = {t.plan.method for t in self.trials if t.state == "done"}
+        return tuple(method for method in self.study.methods if method in done)
 
-    def of(self, method: str, phase: str) -> tuple[Trial, ...]:
-        """The trials of a method that are done: those that count ("final"), or that were only chosen by ("search")."""
-        done = (t for t in self.trials if t.method == method and t.state == "done")
-        return tuple(t for t in done if t.about.get("phase", "final") == phase)
+    def done(self, method: str) -> tuple[Trial, ...]:
+        """The trials of a method that are done."""
+        return tuple(t for t in self.trials if t.plan.method == method and t.state == "done")
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +58,7 @@ class Choice:
         found = {}
         for seed, trial in self.trials.items():
             at = self.checks.get(seed, {}).get(measure.checked) if measure.checked else None
-            value = float("nan") if at is None else float(at)
+            value = math.nan if at is None else float(at)
             if not math.isfinite(value):
                 value = final(trial, measure.key)
             if math.isfinite(value):
@@ -114,75 +100,59 @@ def final(trial: Trial, key: str) -> float:
         found = trial.scores.get("sss", {}).get(key.removeprefix("sss_"), {}).get("value")
     if found is None and key.startswith("ig_"):
         found = trial.scores.get("ig", {}).get(key.removeprefix("ig_"), {}).get("value")
-    return float("nan") if found is None else float(found)
+    return math.nan if found is None else float(found)
 
 
 def scopes(study: Study) -> list[Scope]:
     """The worlds as they are, under each model and start; variants only of worlds that were run in no other way."""
-    plain = {t.world for t in study.trials if not t.variant}
-    return _scopes(study, (t for t in study.trials if not t.variant or t.world not in plain))
+    plain = {t.plan.world for t in study.trials if not t.plan.variant}
+    return _scopes(study, (t for t in study.trials if not t.plan.variant or t.plan.world not in plain))
 
 
 def variants(study: Study, ablation: str) -> list[Scope]:
     """The variants of one ablation, each under each model and start."""
-    return _scopes(study, (t for t in study.trials if t.ablation == ablation and t.variant))
+    return _scopes(study, (t for t in study.trials if t.plan.ablation == ablation and t.plan.variant))
 
 
 def _scopes(study: Study, trials: Iterable[Trial]) -> list[Scope]:
-    found: dict[tuple[str, ...], list[Trial]] = {}
+    found: dict[Place, list[Trial]] = {}
     for trial in trials:
-        key = (trial.world, trial.ablation, trial.variant, trial.model, trial.start)
-        found.setdefault(key, []).append(trial)
-    methods = study.asked.get("methods")
-    order = tuple(methods) if isinstance(methods, dict | list) else ()
-    how = bool(study.asked.get("early_stopping", True)), bool((study.asked.get("search") or {}).get("per_seed"))
-    return [Scope(*key, tuple(mine), *how, order) for key, mine in found.items() if any(t.state == "done" for t in mine)]
-
-
-def recorded(trials: Iterable[Trial]) -> list[dict[str, Any]]:
-    """A record for selection for each check of the last stage of each trial."""
-    found = []
-    for trial in trials:
-        checks = trial.checks
-        if "step" not in checks:
-            continue
-        stage = checks.get("stage")
-        # a method that learns from validation rows is judged by fresh ones like them
-        judged = "validation " if "validation accuracy" in checks else ""
-        columns = {name: judged + column if name.startswith("val_") else column for name, column in _RECORDED.items()}
-        for i, step in enumerate(checks["step"].tolist()):
-            if stage is None or stage[i] == stage.max():
-                values = {k: float(checks[c][i]) if c in checks else math.nan for k, c in columns.items()}
-                found.append({"config": trial.config, "seed": trial.seed, "step": int(step), **values})
-    return found
+        found.setdefault(place_of(trial.plan), []).append(trial)
+    return [
+        Scope(place, tuple(mine), study.spec) for place, mine in found.items() if any(t.state == "done" for t in mine)
+    ]
 
 
 def choose(scope: Scope, method: str, rule: str) -> Choice | None:
-    """What a rule chooses for a method; where no checks were kept, the configuration that comes first."""
-    trials = scope.of(method, "final")
-    searched = scope.of(method, "search")
-    if searched:
-        wanted = {c.config for c in _select(scope, recorded(searched), rule).chosen}
-        again = tuple(t for t in trials if t.config in wanted)
-        trials = again or trials or searched
+    """What a rule chooses for a method, by what it chose in a search where there was one.
+
+    Where no checks were kept, the configuration that comes first stands for the method.
+    """
+    done = scope.done(method)
+    trials = [t for t in done if t.plan.phase == "final"]
+    if scope.study.searches_first:
+        seeds = scope.study.searched_seeds
+        first = _select(scope, [t for t in done if t.plan.seed in seeds], rule)
+        configs = {c.config for c in first.chosen}
+        trials = [t for t in trials if t.plan.config in configs] or trials
     if not trials:
         return None
-    records = recorded(trials)
-    found = _select(scope, records, rule)
-    by = {(t.config, t.seed): t for t in trials}
+    per_seed = scope.study.search is not None and scope.study.search.per_seed
+    found = _select(scope, trials, rule, per_seed)
     if not found.chosen:
-        config = trials[0].config
-        return Choice(method, rule, config, {t.seed: t for t in trials if t.config == config}, {})
-    checks = {(r["config"], r["seed"], r["step"]): r for r in records}
-    configs = dict.fromkeys(c.config for c in found.chosen)
+        config = trials[0].plan.config
+        return Choice(method, rule, config, {t.plan.seed: t for t in trials if t.plan.config == config}, {})
+    by = {(t.plan.config, t.plan.seed): t for t in trials}
+    checks = {(r["config"], r["seed"], r["step"]): r for t in trials for r in t.selection}
     return Choice(
         method,
         rule,
-        " | ".join(configs),
+        " | ".join(dict.fromkeys(c.config for c in found.chosen)),
         {c.seed: by[c.config, c.seed] for c in found.chosen},
         {c.seed: checks[c.config, c.seed, c.step] for c in found.chosen},
     )
 
 
-def _select(scope: Scope, records: Sequence[Mapping[str, Any]], rule: str) -> Selection:
-    return select(records, rule, "all" if scope.early_stopping else "last", scope.per_seed)
+def _select(scope: Scope, trials: Sequence[Trial], rule: str, per_seed: bool = False) -> Selection:
+    records = [record for trial in trials for record in trial.selection]
+    return select(records, rule, "all" if scope.study.early_stopping else "last", per_seed)

@@ -131,8 +131,8 @@ def remedies(summary: Summary, scope: ScopeSummary, panel: Panel, rule: str) -> 
         Bar(
             c.method,
             c.difference,
-            c.low,
-            c.high,
+            _within(panel, c.low),
+            _within(panel, c.high),
             kind=kind(scope, c.method),
             note=f"{of_change(c.difference)}, {'decided' if c.decided else 'not decided'}",  # type: ignore[operator]
             solid=c.decided,
@@ -386,6 +386,11 @@ def _named(method: str, config: str) -> str:
 
 def _is_accuracy(key: str) -> bool:
     return key.endswith("accuracy")
+
+
+def _within(panel: Panel, difference: float) -> float:
+    """A difference of shares is between −1 and 1, whatever Student's interval says."""
+    return max(-1.0, min(1.0, difference)) if panel.measure.is_share and math.isfinite(difference) else difference
 
 
 def _or_last(value: float) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from spurgen.evaluate.interventions import NONE
 from spurgen.latents.traits import column_codes, shown
-from spurgen.report.reading import Trial
+from spurgen.report.reading import Study, Trial
 from spurgen.report.seeds import Estimate, over_seeds
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ class Harm:
     different: float  # SSS over draws that gave another value than the row had
     agrees: float  # accuracy where the channel shows what belongs to the label
     disagrees: float  # and where it does not
-    mistakes: int
-    led: float  # share of mistakes that name a class to which the shown value belongs
+    mistakes: int  # where it does not agree
+    led: float  # share of those that name a class to which the shown value belongs
     chance: float  # that share, were the wrong class drawn from a hat
 
     @property
@@ -40,16 +40,38 @@ class Harm:
         return self.agrees - self.disagrees
 
 
-def harms(trials: Sequence[Trial], spec: World | None, table: pa.Table | None) -> list[Harm]:
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Which class a trial's model chose for each test row, and the rows."""
+
+    chosen: NDArray[np.int64]
+    spec: World
+    table: pa.Table
+
+    @property
+    def label(self) -> NDArray[np.int32]:
+        """The right classes."""
+        return column_codes(self.table, "label", self.spec.classes)
+
+
+def answers(study: Study, trials: Sequence[Trial]) -> list[Answers]:
+    """What the models of trials chose, of those whose predictions and rows were kept."""
+    found = []
+    for trial in trials:
+        spec, table = study.world(trial.plan.data), study.test_rows(trial.plan.data)
+        if spec is not None and table is not None and (chosen := _chosen(trial, spec, table)) is not None:
+            found.append(Answers(chosen, spec, table))
+    return found
+
+
+def harms(trials: Sequence[Trial], given: Sequence[Answers]) -> list[Harm]:
     """All channels of a world, the one that is leaned on most first."""
     channels = dict.fromkeys(c for t in trials for c in t.scores.get("sss", {}))
-    said = [] if spec is None or table is None else [(t, chosen(t, spec, table)) for t in trials]
-    found = [_harm(channel, trials, [c for _, c in said if c is not None], spec, table) for channel in channels]
+    found = [_harm(channel, trials, given) for channel in channels]
     return sorted(found, key=lambda harm: -_known(harm.sss.mean))
 
 
-def chosen(trial: Trial, spec: World, table: pa.Table) -> NDArray[np.int64] | None:
-    """The class that a trial's model chose for each row of a table; None where its predictions were not kept."""
+def _chosen(trial: Trial, spec: World, table: pa.Table) -> NDArray[np.int64] | None:
     kept = trial.predictions(len(spec.classes))
     if kept is None or NONE not in kept.found:
         return None
@@ -62,34 +84,42 @@ def chosen(trial: Trial, spec: World, table: pa.Table) -> NDArray[np.int64] | No
     return said[order][at].argmax(1).astype(np.int64)
 
 
-def _harm(channel: str, trials: Sequence[Trial], said: list[Any], spec: World | None, table: pa.Table | None) -> Harm:
-    scores = {t.seed: t.scores["sss"][channel] for t in trials if channel in t.scores.get("sss", {})}
+def _harm(channel: str, trials: Sequence[Trial], given: Sequence[Answers]) -> Harm:
+    scores = {t.plan.seed: t.scores["sss"][channel] for t in trials if channel in t.scores.get("sss", {})}
     only = next(iter(scores.values()))
     interval = (_number(only["low"]), _number(only["high"])) if len(scores) == 1 else None
     sss = over_seeds({seed: _number(s["value"]) for seed, s in scores.items()}, interval, (0.0, 1.0))
     different = _mean(_number(s["different"]) for s in scores.values())
-    nothing = Harm(channel, sss, different, math.nan, math.nan, 0, math.nan, math.nan)
-    if not said or spec is None or table is None or channel not in spec.channels:
-        return nothing
-    label = column_codes(table, "label", spec.classes)
-    codes = shown(table, channel, spec.values(channel))
-    aligned = np.array(spec.aligned(channel))
-    agree = codes == aligned[label]
-    owners = codes[:, None] == aligned  # rows × classes: whose value is it that is shown
-    hits = np.stack([c == label for c in said])
+    parts = [_parts(channel, a) for a in given if channel in a.spec.channels]
+    if not parts:
+        return Harm(channel, sss, different, math.nan, math.nan, 0, math.nan, math.nan)
+    hits, agree, led, chance = (np.concatenate(part) for part in zip(*parts, strict=True))
     wrong = ~hits & ~agree
-    led = np.stack([owners[np.arange(len(label)), c] for c in said])
-    by_chance = np.broadcast_to(owners.sum(1) / (len(spec.classes) - 1), hits.shape)
     return Harm(
         channel,
         sss,
         different,
-        float(hits[:, agree].mean()) if agree.any() else math.nan,
-        float(hits[:, ~agree].mean()) if (~agree).any() else math.nan,
+        _mean_of(hits[agree]),
+        _mean_of(hits[~agree]),
         int(wrong.sum()),
-        float(led[wrong].mean()) if wrong.any() else math.nan,
-        float(by_chance[wrong].mean()) if wrong.any() else math.nan,
+        _mean_of(led[wrong]),
+        _mean_of(chance[wrong]),
     )
+
+
+def _parts(channel: str, given: Answers) -> tuple[NDArray[Any], ...]:
+    """For each row: is it right, does the channel agree, does the channel's value belong to what was chosen, and how
+    likely would it be to, were the wrong class drawn from a hat."""
+    label = given.label
+    codes = shown(given.table, channel, given.spec.values(channel))
+    aligned = np.array(given.spec.aligned(channel))
+    owners = codes[:, None] == aligned  # rows × classes: whose value is it that is shown
+    chance = owners.sum(1) / max(len(given.spec.classes) - 1, 1)
+    return given.chosen == label, codes == aligned[label], owners[np.arange(len(label)), given.chosen], chance
+
+
+def _mean_of(values: NDArray[Any]) -> float:
+    return float(values.mean()) if len(values) else math.nan
 
 
 def _number(value: Any) -> float:

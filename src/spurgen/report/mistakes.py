@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spurgen.evaluate.interventions import NONE
 from spurgen.latents.traits import column_codes, shown
+from spurgen.report.harm import Answers
 from spurgen.report.reading import Trial
+
+TIMES = ""  # no channel is called that
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,8 +46,9 @@ class Confused:
 
 def confusion(trials: Sequence[Trial]) -> list[list[int]]:
     """Counts of label × predicted class, all seeds together; empty where no results were kept."""
-    kept = [np.array(t.scores["confusion_matrix"]) for t in trials if "confusion_matrix" in t.scores]
-    return np.sum(kept, axis=0).tolist() if kept else []  # type: ignore[no-any-return]
+    kept = [np.array(t.scores["confusion_matrix"], np.int64) for t in trials if "confusion_matrix" in t.scores]
+    counted: list[list[int]] = np.sum(kept, axis=0).tolist() if kept else []
+    return counted
 
 
 def mistakes(trial: Trial, spec: World, table: pa.Table, most: int = 18) -> list[Mistake]:
@@ -74,18 +78,15 @@ def mistakes(trial: Trial, spec: World, table: pa.Table, most: int = 18) -> list
     return found
 
 
-def confused(predicted: Sequence[NDArray[np.int64]], spec: World, table: pa.Table, most: int = 8) -> list[Confused]:
+def confused(given: Sequence[Answers], most: int = 8) -> list[Confused]:
     """The pairs of classes that are mixed up most, all seeds together, and what the rows showed."""
-    label = column_codes(table, "label", spec.classes)
-    owners = {c: shown(table, c, spec.values(c))[:, None] == np.array(spec.aligned(c)) for c in spec.channels}
-    pairs: dict[tuple[int, int], list[Any]] = {}
-    for said in predicted:
-        for i in np.flatnonzero(said != label).tolist():
-            pairs.setdefault((int(label[i]), int(said[i])), []).append(i)
-    ranked = sorted(pairs.items(), key=lambda item: (-len(item[1]), item[0]))[:most]
-    return [
-        Confused(
-            spec.classes[y], spec.classes[k], len(rows), {c: int(o[rows, k].sum()) for c, o in owners.items()}
-        )
-        for (y, k), rows in ranked
-    ]
+    pairs: dict[tuple[str, str], Counter[str]] = {}
+    for answers in given:
+        spec, label = answers.spec, answers.label
+        owners = {c: shown(answers.table, c, spec.values(c))[:, None] == np.array(spec.aligned(c)) for c in spec.channels}
+        for i in np.flatnonzero(answers.chosen != label).tolist():
+            k = int(answers.chosen[i])
+            mine = pairs.setdefault((spec.classes[label[i]], spec.classes[k]), Counter(dict.fromkeys(owners, 0)))
+            mine.update([TIMES, *(c for c, o in owners.items() if o[i, k])])
+    ranked = sorted(pairs.items(), key=lambda item: (-item[1][TIMES], item[0]))[:most]
+    return [Confused(y, k, n[TIMES], {c: n[c] for c in n if c != TIMES}) for (y, k), n in ranked]

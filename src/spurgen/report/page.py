@@ -42,10 +42,8 @@ def render(summary: Summary, pictures: dict[int, Pictures]) -> str:
             "trial": view.one_trial(summary),
         },
     }
-    found = _environment().get_template("page.html").render(
-        page=page, style=Markup(_text("style.css")), script=Markup(_text("script.js"))
-    )
-    return "\n".join(line for line in found.splitlines() if line.strip()) + "\n"
+    template = _environment().get_template("page.html")
+    return template.render(page=page, style=Markup(_text("style.css")), script=Markup(_text("script.js")))
 
 
 @cache

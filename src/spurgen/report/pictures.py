@@ -86,18 +86,19 @@ def pictures(study: Study, scope: ScopeSummary) -> Pictures | None:
     if dataset is None:
         return None
     spec = dataset.spec
-    trials = {t.key: t for t in study.trials}
+    trials = {t.plan.key: t for t in study.trials}
     methods = tuple(m for m in (scope.reference, scope.best) if m in scope.trial_of)
     of = {m: trials[scope.trial_of[m]] for m in methods}
+    asked = {m: t for m, t in of.items() if t.plan.data == scope.data}  # about the same rows
     splits = tuple(s for s in SHOWN_SPLITS if s in dataset.splits) or tuple(dataset.splits)[:2]
-    table = dataset.table("test") if "test" in dataset.splits else None
+    table = study.test_rows(scope.data)
     return Pictures(
         size_px=min(MOST_PX, _size(spec)),
         gallery=_gallery(dataset, splits),
         splits=splits,
-        methods=methods,
-        strips=_strips(spec, table, of) if table is not None else [],
-        mistakes={m: _mistakes(t, spec, table) for m, t in of.items()} if table is not None else {},
+        methods=tuple(asked),
+        strips=_strips(spec, table, asked) if table is not None else [],
+        mistakes={m: _mistakes(study, t) for m, t in of.items()},
     )
 
 
@@ -114,7 +115,10 @@ def _gallery(dataset: Dataset, splits: Sequence[str]) -> list[tuple[str, str, li
     return found
 
 
-def _mistakes(trial: Trial, spec: World, table: pa.Table) -> list[tuple[Mistake, Picture]]:
+def _mistakes(study: Study, trial: Trial) -> list[tuple[Mistake, Picture]]:
+    spec, table = study.world(trial.plan.data), study.test_rows(trial.plan.data)
+    if spec is None or table is None:
+        return []
     found = mistakes(trial, spec, table)
     ids = np.array([m.row_id for m in found], np.uint64)
     at = {int(r): i for i, r in enumerate(table["row_id"].to_pylist())}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,14 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spurgen.errors import DataError, SpurgenError
+from spurgen.store.reader import Dataset
+from spurgen.study import directory as place
+from spurgen.study import ledger
+from spurgen.study.choice import records_of
+from spurgen.study.spec import StudySpec
+from spurgen.study.trial import Trial as Planned
 
 if TYPE_CHECKING:
-    from spurgen.spec import World
-    from spurgen.store.reader import Dataset
+    import pyarrow as pa
 
-FORMAT = 1
-STUDY, FILE, PLAN, LEDGER = "study.json", "study.toml", "plan.json", "ledger.jsonl"
-TRIALS, DATA, TRIAL = "trials", "data", "trial.json"
+    from spurgen.spec import World
+
+TEST = "test"
 SCORES, PREDICTIONS, STRIPS = "scores/results.json", "scores/predictions.parquet", "scores/strips.parquet"
 CHECKS, RECORDS = "run/checks.parquet", "run/records.parquet"
 
@@ -31,24 +36,34 @@ Columns = dict[str, NDArray[np.float64]]
 class Trial:
     """One training run: what determines it, how it ended, and its files where there are some."""
 
-    directory: Path
-    about: Mapping[str, Any]
+    study: Path
+    plan: Planned
     state: str = "open"  # done, failed or open
     reason: str = ""
     seconds: float = float("nan")
     row: Mapping[str, Any] = field(default_factory=dict)
 
-    def __getattr__(self, name: str) -> Any:
-        """What `trial.json` says: world, variant, method, config, model, start, seed, …"""
-        if name.startswith("_") or name not in self.about:
-            raise AttributeError(name)
-        return self.about[name]
+    @property
+    def directory(self) -> Path:
+        """Where its files lie."""
+        return place.trial_folder(self.study, self.plan.key)
 
     @cached_property
     def scores(self) -> dict[str, Any]:
         """Everything in results.json; empty where there is none that can be read."""
-        found = _json(self.directory / SCORES)
+        try:
+            found = json.loads((self.directory / SCORES).read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
         return found if isinstance(found, dict) else {}
+
+    @cached_property
+    def selection(self) -> list[dict[str, Any]]:
+        """A record for selection rules for each check of its last stage; none where no checks were kept."""
+        try:
+            return records_of(self.study, self.plan)
+        except (DataError, KeyError):
+            return []
 
     @cached_property
     def checks(self) -> Columns:
@@ -88,17 +103,12 @@ class Study:
 
     directory: Path
     about: Mapping[str, Any]
+    spec: StudySpec
     text: str  # study.toml as it was given
     trials: tuple[Trial, ...]
     last: str  # the time of the ledger's last line
 
     @property
-    def asked(self) -> Mapping[str, Any]:
-        """The study's file as plain data."""
-        found = self.about.get("study") or self.about.get("spec") or {}
-        return found if isinstance(found, Mapping) else {}
-
-    @cached_property
     def done(self) -> tuple[Trial, ...]:
         """Trials that were trained and scored."""
         return tuple(t for t in self.trials if t.state == "done")
@@ -106,102 +116,58 @@ class Study:
     @cached_property
     def datasets(self) -> dict[str, Dataset]:
         """The datasets of the trials that can be opened, by the name of their folder."""
-        from spurgen.store.reader import Dataset
-
         found = {}
-        for name in dict.fromkeys(t.data for t in self.trials):
+        for name in dict.fromkeys(t.plan.data for t in self.trials):
             try:
-                found[name] = Dataset(self.directory / DATA / name)
-                assert found[name].spec
+                dataset = Dataset(self.directory / place.DATA / name)
+                if dataset.spec.classes:  # the spec is read, and must be whole
+                    found[name] = dataset
             except SpurgenError:
-                found.pop(name, None)
+                continue
         return found
 
-    def spec(self, data: str) -> World | None:
+    @cached_property
+    def _test_rows(self) -> dict[str, pa.Table]:
+        return {}
+
+    def world(self, data: str) -> World | None:
         """The world of a dataset, where it can be opened."""
         return self.datasets[data].spec if data in self.datasets else None
 
+    def test_rows(self, data: str) -> pa.Table | None:
+        """The latents of the test rows of a dataset, where it can be opened and has some."""
+        dataset = self.datasets.get(data)
+        if dataset is None or TEST not in dataset.splits:
+            return None
+        if data not in self._test_rows:
+            try:
+                self._test_rows[data] = dataset.table(TEST)
+            except SpurgenError:
+                return None
+        return self._test_rows[data]
+
 
 def read(directory: str | Path) -> Study:
-    """Open a study; whatever else is missing, it must say what it is."""
+    """Open a study; whatever else is missing, it must say what it is and which trials it asks for."""
     path = Path(directory)
-    about = _json(path / STUDY)
-    if about is None:
-        if not path.is_dir():
-            raise DataError(f"there is no directory {path}; give the directory of a study (`spurgen study … --out DIR`)")
-        raise DataError(f"{path} holds no study: there is no {STUDY} in it; make one with `spurgen study … --out DIR`")
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
-        raise DataError(f"{path / STUDY} is of another version of SpurGen, or of something else; run the study again")
-    ends, last = _ends(path / LEDGER)
-    trials = [_trial(path, told, ends) for told in _planned(path)]
-    return Study(path, about, _text(path / FILE), tuple(sorted(trials, key=_order)), last)
-
-
-def _planned(path: Path) -> list[dict[str, Any]]:
-    """What determines each trial: of the plan, which is what the file asks for now; without it, of all that began."""
-    plan = _json(path / PLAN)
-    if isinstance(plan, list):
-        return plan
-    folders = sorted((path / TRIALS).iterdir()) if (path / TRIALS).is_dir() else []
-    found = [_json(folder / TRIAL) for folder in folders if (folder / TRIAL).is_file()]
-    damaged = next((folder for folder, told in zip(folders, found, strict=False) if not isinstance(told, dict)), None)
-    if damaged is not None:
-        raise DataError(f"{damaged / TRIAL} is damaged; remove {damaged} and run the study again")
-    return found
-
-
-def _trial(path: Path, about: Mapping[str, Any], ends: Mapping[str, Mapping[str, Any]]) -> Trial:
-    end = ends.get(about["key"], {})
-    return Trial(
-        path / TRIALS / about["key"],
-        about,
-        end.get("event", "open"),
-        str(end.get("reason", "")),
-        float(end.get("seconds", "nan")),
-        end.get("row", {}),
-    )
-
-
-def _order(trial: Trial) -> tuple[Any, ...]:
-    words = ("world", "ablation", "variant", "model", "start", "method", "config")
-    return (*(str(trial.about.get(w, "")) for w in words), trial.about.get("seed", 0))
-
-
-def _ends(path: Path) -> tuple[dict[str, dict[str, Any]], str]:
-    """(key -> how that trial ended last, the time of the last line)."""
-    ends: dict[str, dict[str, Any]] = {}
-    last = ""
-    for line in _lines(path):
-        last = str(line.get("time", last))
-        key = line.get("key")
-        if line.get("event") == "done" or (line.get("event") == "failed" and ends.get(key, {}).get("event") != "done"):
-            ends[str(key)] = line
-    return ends, last
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a ledger; one that was torn off is left out."""
-    for line in _text(path).splitlines():
-        try:
-            found = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(found, dict):
-            yield found
-
-
-def _text(path: Path) -> str:
+    if not path.is_dir():
+        raise DataError(f"there is no directory {path}; give the directory of a study (`spurgen study … --out DIR`)")
+    about = place.about_of(path)
+    news = ledger.read(path)
+    trials = tuple(_trial(path, planned, news.get(planned.key)) for planned in place.read_plan(path))
+    times = [line.get("time", "") for line in ledger.lines(path)]
     try:
-        return path.read_text("utf-8", errors="replace")
+        text = (path / place.FILE).read_text("utf-8", errors="replace")
     except OSError:
-        return ""
+        text = ""
+    return Study(path, about, StudySpec.from_dict(about.get("study", {})), text, trials, str(max(times, default="")))
 
 
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(_text(path))
-    except ValueError:
-        return None
+def _trial(path: Path, planned: Planned, entry: ledger.Entry | None) -> Trial:
+    if entry is None or entry.state not in ("done", "failed"):
+        return Trial(path, planned)
+    seconds = entry.seconds if entry.state == "done" else float("nan")
+    return Trial(path, planned, entry.state, entry.reason, seconds, entry.row)
 
 
 def _columns(path: Path) -> Columns:

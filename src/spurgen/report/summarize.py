@@ -14,18 +14,13 @@ from spurgen.report import sentences
 from spurgen.report.ablations import Ablation, ablations
 from spurgen.report.choices import Choice, Measure, Scope, choose, measures, scopes, variants
 from spurgen.report.courses import Course, courses
-from spurgen.report.harm import Harm, chosen, harms
+from spurgen.report.harm import Harm, answers, harms
 from spurgen.report.mistakes import Confused, confused, confusion
 from spurgen.report.reading import Study, Trial, read
 from spurgen.report.seeds import Estimate, over_seeds
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from spurgen.latents.audit import Audit
-    from spurgen.spec import World
-
-SPLIT = "test"
 
 
 @dataclass(frozen=True)
@@ -112,18 +107,16 @@ class Summary:
 def summarize(study: Study | str | Path) -> Summary:
     """Read a study's directory and say what it holds; nothing is trained and nothing is drawn."""
     study = study if isinstance(study, Study) else read(study)
-    rules = tuple(study.about.get("rules") or ("worst_group",))
-    rule = study.about.get("rule") or rules[0]
-    reference = study.about.get("reference") or "erm"
+    rules, rule, reference = tuple(study.spec.rules), study.spec.rule, study.spec.reference
     plain = scopes(study)
     channels = list(dict.fromkeys(c for t in study.done for c in t.scores.get("sss", {})))
     wanted = [m for m in measures(channels) if any(math.isfinite(v) for v in _any_values(plain, m))]
     headline = measures([])[0]
     several = _several(plain)
     found = [_scope(study, scope, rules, rule, reference, wanted, several) for scope in plain]
-    kinds = dict.fromkeys(t.ablation for t in study.trials if t.ablation and t.variant)
+    kinds = dict.fromkeys(t.plan.ablation for t in study.trials if t.plan.variant)
     varied = [scope for kind in kinds for scope in variants(study, kind)]
-    rows = ablations(study, plain, varied, rule, lambda choice: _estimate(choice, headline)) if varied else []
+    rows = ablations(plain, varied, rule, lambda choice: _estimate(choice, headline)) if varied else []
     states = [t.state for t in study.trials]
     return Summary(
         about=dict(study.about),
@@ -136,9 +129,9 @@ def summarize(study: Study | str | Path) -> Summary:
         scopes=found,
         ablations=rows,
         trials=[_flat(t) for t in study.trials],
-        settled=[{**t.about, "state": t.state} for t in study.trials],
+        settled=[{**t.plan.as_dict(), "state": t.state} for t in study.trials],
         failed=[{**_name(t), "reason": t.reason} for t in study.trials if t.state == "failed"],
-        datasets=[_dataset(study, name) for name in dict.fromkeys(t.data for t in study.trials)],
+        datasets=[_dataset(study, name) for name in dict.fromkeys(t.plan.data for t in study.trials)],
         audits={s.data: audit.as_dict() for s in found if (audit := _audit(study, s.data)) is not None},
         last=study.last,
     )
@@ -158,36 +151,48 @@ def _scope(
     panels = {r: {m.key: _panel(scope, m, r, reference) for m in wanted} for r in rules}
     first = panels[rule].get(wanted[0].key) if wanted else None
     remedies = [s.method for s in first.scored if s.method != reference and s.estimate.n] if first else []
+    best = remedies[0] if remedies else ""
     choices = {m: c for m in scope.methods if (c := choose(scope, m, rule)) is not None}
     trials = {m: list(c.trials.values()) for m, c in choices.items()}
-    data = done[0].data
-    spec, table = study.spec(data), _rows(study, data)
-    harmed = {m: harms(ts, spec, table) for m, ts in trials.items()}
-    best = remedies[0] if remedies else ""
-    shown = [m for m in (reference, best) if m]
+    given = {m: answers(study, ts) for m, ts in trials.items()}
+    harmed = {m: harms(ts, given[m]) for m, ts in trials.items()}
+    shown = _shown(choices, reference, best)
+    place = scope.place
     return ScopeSummary(
-        title=", ".join(str(getattr(scope, w)) for w in several) or scope.model,
-        world=scope.world,
-        model=scope.model,
-        start=scope.start,
-        variant=scope.variant,
-        data=data,
+        title=", ".join(str(getattr(place, w)) for w in several),
+        world=place.world,
+        model=place.model,
+        start=place.start,
+        variant=place.variant,
+        data=shown[reference].plan.data if reference in shown else done[0].plan.data,
         reference=reference,
         best=best,
         methods=scope.methods,
         trials=len(done),
-        seeds=len({t.seed for t in done}),
+        seeds=len({t.plan.seed for t in done}),
         panels=panels,
         harms=harmed,
         groups=_groups(trials),
         gaps=_gaps(trials),
         courses=courses(trials),
         confusion={m: counted for m, ts in trials.items() if (counted := confusion(ts))},
-        confused={m: _confused(trials[m], spec, table) for m in shown},
+        confused={m: confused(given[m]) for m in (reference, best) if m in given},
         classes=tuple(next((t.scores["classes"] for t in done if t.scores.get("classes")), ())),
-        sentences=sentences.of_scope(scope.model, reference, best, panels[rule], harmed.get(reference, [])),
-        trial_of={m: min(c.trials.items())[1].key for m, c in choices.items() if c.trials},
+        sentences=sentences.of_scope(place.model, reference, best, panels[rule], harmed.get(reference, [])),
+        trial_of={m: t.plan.key for m, t in shown.items()},
     )
+
+
+def _shown(choices: dict[str, Choice], reference: str, best: str) -> dict[str, Trial]:
+    """For each method the trial whose pictures are shown: that of the first seed, the same for those compared."""
+    both = [set(choices[m].trials) for m in (reference, best) if m in choices]
+    common = set.intersection(*both) if both else set()
+    found = {}
+    for method, choice in choices.items():
+        seeds = common if method in (reference, best) and common else set(choice.trials)
+        if seeds:
+            found[method] = choice.trials[min(seeds)]
+    return found
 
 
 def _panel(scope: Scope, measure: Measure, rule: str, reference: str) -> Panel:
@@ -242,17 +247,10 @@ def _of_group(given: list[tuple[Any, Any, Any]]) -> dict[str, float]:
     return {"accuracy": sum(accuracies) / len(there), "low": min(lows), "high": max(highs)}
 
 
-def _confused(trials: Sequence[Trial], spec: World | None, table: pa.Table | None) -> list[Confused]:
-    if spec is None or table is None:
-        return []
-    said = [c for t in trials if (c := chosen(t, spec, table)) is not None]
-    return confused(said, spec, table)
-
-
 def _several(plain: Sequence[Scope]) -> list[str]:
     """What scopes differ in, so that their titles say that and no more."""
     words = ["model", "world", "variant", "start"]
-    return [w for w in words if len({getattr(s, w) for s in plain}) > 1] or ["model"]
+    return [w for w in words if len({getattr(s.place, w) for s in plain}) > 1] or ["model"]
 
 
 def _any_values(plain: Sequence[Scope], measure: Measure) -> list[float]:
@@ -266,23 +264,13 @@ def _any_values(plain: Sequence[Scope], measure: Measure) -> list[float]:
 
 def _name(trial: Trial) -> dict[str, Any]:
     words = ("key", "world", "variant", "model", "start", "method", "config", "seed")
-    return {w: trial.about.get(w, "") for w in words}
+    return {w: getattr(trial.plan, w) for w in words}
 
 
 def _flat(trial: Trial) -> dict[str, Any]:
     """One row of the full table."""
-    about = {**_name(trial), "phase": trial.about.get("phase", ""), "state": trial.state, "train_seconds": trial.seconds}
+    about = {**_name(trial), "phase": trial.plan.phase, "state": trial.state, "train_seconds": trial.seconds}
     return {**about, **{k: v for k, v in trial.row.items() if not isinstance(v, dict | list)}}
-
-
-def _rows(study: Study, data: str) -> pa.Table | None:
-    dataset = study.datasets.get(data)
-    if dataset is None:
-        return None
-    try:
-        return dataset.table(SPLIT)
-    except SpurgenError:
-        return None
 
 
 def _audit(study: Study, data: str) -> Audit | None:
@@ -297,9 +285,10 @@ def _audit(study: Study, data: str) -> Audit | None:
 
 def _dataset(study: Study, name: str) -> dict[str, Any]:
     """What a reader needs to know that they have the same rows."""
-    mine = [t for t in study.trials if t.data == name]
-    dataset = study.datasets.get(name)
-    found = {"name": name, "spec_id": mine[0].about.get("spec_id", ""), "trials": len(mine), "spec_digest": mine[0].about.get("spec_digest", "")}
+    mine = [t.plan for t in study.trials if t.plan.data == name]
+    first, dataset = mine[0], study.datasets.get(name)
+    found = {"name": name, "spec_id": first.spec_id, "spec_digest": first.spec_digest, "trials": len(mine)}
     if dataset is None:
-        return {**found, "rows": mine[0].about.get("rows", 0), "seed": mine[0].about.get("data_seed", 0), "digest": "", "toml": ""}
-    return {**found, "rows": len(dataset), "seed": dataset.seed, "digest": dataset.digest, "toml": dataset.spec.to_toml()}
+        return {**found, "rows": first.rows, "seed": first.data_seed, "digest": "", "toml": ""}
+    toml = dataset.spec.to_toml()
+    return {**found, "rows": len(dataset), "seed": dataset.seed, "digest": dataset.digest, "toml": toml}

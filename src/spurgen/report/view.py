@@ -149,14 +149,18 @@ def records(summary: Summary) -> dict[str, Any]:
     names = ("world", "variant", "model", "start", "method", "config", "seed", "reason", "key")
     digests = [[d["name"], d["spec_id"], d["rows"], d["seed"], d["digest"] or "cannot be opened", d["spec_digest"]] for d in summary.datasets]
     return {
-        "trials": table("trials", "Every trial", columns, [[row.get(c) for c in columns] for row in summary.trials]),
-        "failed": table("failed", "Trials that failed, and why", names, [[f.get(n) for n in names] for f in summary.failed])
+        "trials": table("trials", "Every trial", columns, [[_key(v) if c == "key" else v for c in columns for v in [row.get(c)]] for row in summary.trials]),
+        "failed": table("failed", "Trials that failed, and why", names, [[_key(f[n]) if n == "key" else f[n] for n in names] for f in summary.failed])
         if summary.failed
         else None,
         "environment": table("environment", "Where this was run", ["what", "value"], [[k, str(v)] for k, v in known.items()]),
         "digests": table("datasets", "Datasets", ["dataset", "spec", "rows", "seed", "digest of rows", "digest of spec"], digests),
         "datasets": summary.datasets,
     }
+
+
+def _key(key: str) -> Cell:
+    return Cell(key[:8], key)
 
 
 def one_trial(summary: Summary) -> list[str]:
