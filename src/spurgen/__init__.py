@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from spurgen.latents.audit import audit
     from spurgen.latents.sample import Plan, sample
     from spurgen.render import draw as render
+    from spurgen.report import report
     from spurgen.spec import World
     from spurgen.spec import load as load_spec
     from spurgen.store.reader import open
@@ -47,6 +48,7 @@ _VERBS = {
     "train": ("spurgen.train", None),
     "evaluate": ("spurgen.evaluate", None),
     "run_study": ("spurgen.study.run", "run_study"),
+    "report": ("spurgen.report", None),
 }
 
 __all__ = [
@@ -61,6 +63,7 @@ __all__ = [
     "load_spec",
     "open",
     "render",
+    "report",
     "run_study",
     "sample",
     "train",

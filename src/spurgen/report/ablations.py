@@ -46,7 +46,9 @@ def ablations(plain: list[Scope], found: list[Scope], rule: str, estimate: Estim
         kinds.setdefault((p.ablation, p.world, p.model, p.start), []).append(scope)
     out = []
     for kind, mine in kinds.items():
-        as_it_is = [s for s in plain if (s.place.world, s.place.model, s.place.start) == kind[1:] and not s.place.variant]
+        as_it_is = [
+            s for s in plain if (s.place.world, s.place.model, s.place.start) == kind[1:] and not s.place.variant
+        ]
         rows = [_variant(s, "as it is", rule, estimate) for s in as_it_is]
         rows += sorted((_variant(s, s.place.variant, rule, estimate) for s in mine), key=_order)
         methods = tuple(dict.fromkeys(m for s in mine for m in s.methods))

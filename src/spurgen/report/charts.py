@@ -171,7 +171,9 @@ def lines(
         f'<text class="axis" x="50%" y="{height - 6}" text-anchor="middle">{escape(x_title)}</text>' if x_title else ""
     )
     drawn = "".join(_path(s, i, across, down) for i, s in enumerate(series))
-    parts.append(f'<svg width="100%" height="{height}" viewBox="0 0 100 {height}" preserveAspectRatio="none">{drawn}</svg>')
+    parts.append(
+        f'<svg width="100%" height="{height}" viewBox="0 0 100 {height}" preserveAspectRatio="none">{drawn}</svg>'
+    )
     if marks:
         parts += [_marks(s, i, across, down, text, x_text) for i, s in enumerate(series)]
     spoken = "; ".join(_told(s, text, x_text) for s in series) or "nothing to show"
@@ -180,7 +182,9 @@ def lines(
 
 def key(names: Iterable[tuple[str, str]]) -> str:
     """What the two bars of each row are: (name, kind), in their order from above."""
-    items = "".join(f'<li><span class="swatch {kind}" aria-hidden="true"></span>{escape(name)}</li>' for name, kind in names)
+    items = "".join(
+        f'<li><span class="swatch {kind}" aria-hidden="true"></span>{escape(name)}</li>' for name, kind in names
+    )
     return f'<ul class="legend">{items}</ul>'
 
 
@@ -203,7 +207,9 @@ def _path(series: Series, i: int, across: Scale, down: Scale) -> str:
     if series.lows and series.highs:
         edge = list(zip(series.xs, series.lows, series.highs, strict=True))
         edge = [(x, a, b) for x, a, b in edge if _both(a, b)]
-        around = [(across.at(x), down.at(b)) for x, _, b in edge] + [(across.at(x), down.at(a)) for x, a, _ in edge[::-1]]
+        around = [(across.at(x), down.at(b)) for x, _, b in edge] + [
+            (across.at(x), down.at(a)) for x, a, _ in edge[::-1]
+        ]
         band = f'<path class="band" d="M{_joined(around)}z"/>' if len(edge) > 1 else ""
     return f'<g class="{_kind(i)}">{band}<path class="line" d="M{_joined(points)}"/></g>'
 
@@ -276,15 +282,12 @@ def scatter(
         at = across.at(tick)
         parts.append(f'<text class="tick" x="{_p(at)}" y="{height - 28}"{_anchor(at)}>{escape(name)}</text>')
     parts.append(f'<text class="axis" x="100%" y="{height - 6}" text-anchor="end">{escape(x_title)} →</text>')
-    places = _apart([down.at(ys[i]) for i in there])
-    for i, place in zip(there, places, strict=True):
-        x, y = across.at(xs[i]), down.at(ys[i])
-        to_left = x > 70
-        beside = f'dx="{-9 if to_left else 9}"' + (' text-anchor="end"' if to_left else "")
+    marks = [(across.at(xs[i]), down.at(ys[i])) for i in there]
+    for i, (x, y), beside in zip(there, marks, _beside(marks, [names[i] for i in there]), strict=True):
+        what = f"{names[i]}: {x_title} {text(xs[i])}, {y_title} {text(ys[i])}"
         parts.append(
-            f'<g class="row {kinds[i]}"><title>{escape(f"{names[i]}: {x_title} {text(xs[i])}, {y_title} {text(ys[i])}")}'
-            f'</title><circle class="mark" cx="{_p(x)}" cy="{y:.1f}" r="5.500"/>'
-            f'<text class="label" x="{_p(x)}" y="{place + 4:.1f}" {beside}>{escape(names[i])}</text></g>'
+            f'<g class="row {kinds[i]}"><title>{escape(what)}</title><circle class="mark" cx="{_p(x)}" cy="{y:.1f}" '
+            f'r="5.500"/><text class="label" x="{_p(x)}" y="{y:.1f}" {beside}>{escape(names[i])}</text></g>'
         )
     spoken = "; ".join(f"{names[i]}: {x_title} {text(xs[i])}, {y_title} {text(ys[i])}" for i in there)
     return _svg("".join(parts), height, title, spoken or "nothing to show", "scatter")
@@ -295,13 +298,38 @@ def _within(ends: tuple[float, float]) -> tuple[float, float]:
     return max(ends[0], 0.0), min(ends[1], 1.0)
 
 
-def _apart(places: Sequence[float], least: float = 15.0) -> list[float]:
-    """The same places, pushed down until none is nearer to another than letters are high."""
-    order = sorted(range(len(places)), key=lambda i: places[i])
-    out = list(places)
-    for before, after in zip(order, order[1:], strict=False):
-        out[after] = max(out[after], out[before] + least)
-    return out
+_PLACES = {  # of a name beside its mark: where its box begins, in widths of the name and in pixels, and how it is set
+    'dx="9" dy="4"': (0.0, 9.0, 4.0),
+    'dx="-9" dy="4" text-anchor="end"': (-1.0, -9.0, 4.0),
+    'dx="0" dy="-11" text-anchor="middle"': (-0.5, 0.0, -11.0),
+    'dx="0" dy="20" text-anchor="middle"': (-0.5, 0.0, 20.0),
+    'dx="0" dy="-26" text-anchor="middle"': (-0.5, 0.0, -26.0),
+    'dx="0" dy="35" text-anchor="middle"': (-0.5, 0.0, 35.0),
+}
+_NARROW_PX, _LETTER_PX = 330.0, 7.6  # names are kept apart as on a phone; wider pages have more room
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+
+
+def _beside(marks: Sequence[tuple[float, float]], names: Sequence[str]) -> list[str]:
+    """Where each name stands, so that it covers no mark and no other name, as far as that can be had."""
+    taken: list[Box] = [(x * _NARROW_PX / 100 - 6, y - 6, x * _NARROW_PX / 100 + 6, y + 6) for x, y in marks]
+    found = []
+    for (x, y), name in zip(marks, names, strict=True):
+        wide = _LETTER_PX * len(name)
+        boxes: dict[str, Box] = {}
+        for place, (share, dx, dy) in _PLACES.items():
+            left = x * _NARROW_PX / 100 + share * wide + dx
+            boxes[place] = (left, y + dy - 11, left + wide, y + dy + 3)
+        free = (p for p, b in boxes.items() if 0 <= b[0] and b[2] <= _NARROW_PX and not any(_meet(b, t) for t in taken))
+        place = next(free, next(iter(boxes)))
+        taken.append(boxes[place])
+        found.append(place)
+    return found
+
+
+def _meet(a: Box, b: Box) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def heat(
@@ -333,7 +361,7 @@ def heat(
             kind = "cell right" if diagonal and i == j else "cell"
             shown = text(value) if value else "·"
             parts.append(
-                f'<g><title>{escape(f"{row}, {columns[j]}: {text(value)}")}</title>'
+                f"<g><title>{escape(f'{row}, {columns[j]}: {text(value)}')}</title>"
                 f'<rect class="{kind}" x="{_p(gutter + j * wide)}" y="{y}" width="{_p(wide)}" height="{tall}" '
                 f'fill-opacity="{0.6 * share:.3f}"/><text class="count{"" if value else " none"}" '
                 f'x="{_p(gutter + (j + 0.5) * wide)}" y="{y + 18}" text-anchor="middle">{escape(shown)}</text></g>'

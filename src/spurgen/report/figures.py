@@ -113,7 +113,20 @@ def remedies(summary: Summary, scope: ScopeSummary, panel: Panel, rule: str) -> 
                 ),
             ]
         )
-    columns = ["method", "settings", "seeds", "mean", "SD", "from", "to", "difference", "diff. from", "diff. to", "p (Holm)", "decided"]
+    columns = [
+        "method",
+        "settings",
+        "seeds",
+        "mean",
+        "SD",
+        "from",
+        "to",
+        "difference",
+        "diff. from",
+        "diff. to",
+        "p (Holm)",
+        "decided",
+    ]
     first = Figure(
         measure.title,
         bars(rows, f"{measure.title} of each method, {scope.title}", low=low, high=high, text=text),  # type: ignore[arg-type]
@@ -137,7 +150,9 @@ def remedies(summary: Summary, scope: ScopeSummary, panel: Panel, rule: str) -> 
             note=f"{of_change(c.difference)}, {'decided' if c.decided else 'not decided'}",  # type: ignore[operator]
             solid=c.decided,
         )
-        for c in sorted(panel.comparisons, key=lambda c: (-1 if measure.higher_is_better else 1) * _or_last(c.difference))
+        for c in sorted(
+            panel.comparisons, key=lambda c: (-1 if measure.higher_is_better else 1) * _or_last(c.difference)
+        )
     ]
     return first, Figure(
         f"Difference to {scope.reference}",
@@ -215,8 +230,17 @@ def strengths(summary: Summary) -> list[Figure]:
             there = [(v.place, v.scores[method]) for v in placed if method in v.scores and v.scores[method].n]
             series.append(Series(method, *([f(p, e) for p, e in there] for f in _PARTS)))
         title = f"Worst-group accuracy against {a.name}, {a.model} on {a.world}"
-        chart = lines(series, title, limits=(0.0, 1.0), x_ticks=[v.place for v in placed], x_title=a.name, x_text=lambda x: f"{x:g}")
-        rows = [[v.name, *(share(v.scores[m].mean) if m in v.scores else plain(None) for m in methods)] for v in a.variants]
+        chart = lines(
+            series,
+            title,
+            limits=(0.0, 1.0),
+            x_ticks=[v.place for v in placed],
+            x_title=a.name,
+            x_text=lambda x: f"{x:g}",
+        )
+        rows = [
+            [v.name, *(share(v.scores[m].mean) if m in v.scores else plain(None) for m in methods)] for v in a.variants
+        ]
         found.append(
             Figure(
                 title,
@@ -400,7 +424,9 @@ def _or_last(value: float) -> float:
 def _interval_words(seeds: int) -> str:
     if seeds > 1:
         return f"Dots are seeds, whiskers the 95% interval of the mean over {seeds} seeds."
-    return "One seed only: whiskers, where there are some, tell how sure its rows make it, and nothing about other seeds."
+    return (
+        "One seed only: whiskers, where there are some, tell how sure its rows make it, and nothing about other seeds."
+    )
 
 
 def _again_numbers(summary: Summary, scope: ScopeSummary, path: str) -> str:

@@ -83,7 +83,9 @@ def confused(given: Sequence[Answers], most: int = 8) -> list[Confused]:
     pairs: dict[tuple[str, str], Counter[str]] = {}
     for answers in given:
         spec, label = answers.spec, answers.label
-        owners = {c: shown(answers.table, c, spec.values(c))[:, None] == np.array(spec.aligned(c)) for c in spec.channels}
+        owners = {
+            c: shown(answers.table, c, spec.values(c))[:, None] == np.array(spec.aligned(c)) for c in spec.channels
+        }
         for i in np.flatnonzero(answers.chosen != label).tolist():
             k = int(answers.chosen[i])
             mine = pairs.setdefault((spec.classes[label[i]], spec.classes[k]), Counter(dict.fromkeys(owners, 0)))

@@ -147,7 +147,9 @@ def _strips(spec: World, table: pa.Table, trials: dict[str, Trial]) -> list[Stri
         drawn = _drawn(intervene.every_value(row, spec, channel), spec)
         tiles = []
         for picture, value in zip(drawn, spec.values(channel), strict=True):
-            belongs = tuple(c for c, a in zip(spec.classes, spec.aligned(channel), strict=True) if spec.values(channel)[a] == value)
+            belongs = tuple(
+                c for c, a in zip(spec.classes, spec.aligned(channel), strict=True) if spec.values(channel)[a] == value
+            )
             said = tuple(_said(m, a.of(ids[at], channel, value, own[at]), spec, labels[at]) for m, a in asked.items())
             tiles.append(Tile(picture, value, value == own[at], belongs, said))
         found.append(Strip(ids[at], labels[at], channel, tuple(tiles)))
@@ -159,7 +161,9 @@ class _Asked:
 
     def __init__(self, trial: Trial, spec: World):
         self.spec = spec
-        self.kept = [p for p in (trial.strips(len(spec.classes)), trial.predictions(len(spec.classes))) if p is not None]
+        self.kept = [
+            p for p in (trial.strips(len(spec.classes)), trial.predictions(len(spec.classes))) if p is not None
+        ]
 
     def of(self, row_id: int, channel: str, value: str, own: str) -> Any:
         """Probabilities, or None. A row with its own value is the row as it is."""

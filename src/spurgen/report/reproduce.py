@@ -15,13 +15,18 @@ def command(*words: Any) -> str:
 def whole(name: str, device: str = "") -> list[str]:
     """The whole study and its report."""
     where = ["--device", device] if device and device != "cpu" else []
-    return [command("spurgen", "study", f"{name}/study.toml", "--out", name, *where), command("spurgen", "report", name)]
+    return [
+        command("spurgen", "study", f"{name}/study.toml", "--out", name, *where),
+        command("spurgen", "report", name),
+    ]
 
 
 def dataset(name: str, about: Mapping[str, Any]) -> str:
     """The rows of one dataset, the same bytes."""
     spec = f"{name}/data/{about['name']}/spec.toml"
-    return command("spurgen", "generate", spec, "--seed", about["seed"], "--rows", about["rows"], "--out", about["name"])
+    return command(
+        "spurgen", "generate", spec, "--seed", about["seed"], "--rows", about["rows"], "--out", about["name"]
+    )
 
 
 def contact_sheet(name: str, data: str) -> str:

@@ -58,7 +58,13 @@ def _remedy(reference: str, best: str, panels: Mapping[str, Panel]) -> str:
     verdict = f"{best} lifts the worst group from {percent(found.reference_mean)} to {percent(found.mean)}"
     if found.decided:
         others = [c.method for c in panel.comparisons if c.decided and c.better and c.method != best]
-        more = f"; so do {_listed(others)}, by less" if len(others) > 1 else f"; so does {others[0]}, by less" if others else ""
+        more = (
+            f"; so do {_listed(others)}, by less"
+            if len(others) > 1
+            else f"; so does {others[0]}, by less"
+            if others
+            else ""
+        )
         return f"{verdict}, which is decided (p {_p(found.p_holm)}){more}."
     if found.n < 2:
         return f"{verdict}, but one seed decides nothing."
@@ -89,7 +95,9 @@ def _cost(reference: str, best: str, panels: Mapping[str, Panel]) -> str:
 def headline(scope: ScopeSummary) -> str:
     """The finding in a line."""
     first = next((h for h in scope.harms.get(scope.reference, []) if math.isfinite(h.sss.mean)), None)
-    start = f"{scope.model} leans on the {first.channel}" if first is not None else f"{scope.model} under {scope.reference}"
+    start = (
+        f"{scope.model} leans on the {first.channel}" if first is not None else f"{scope.model} under {scope.reference}"
+    )
     panel = next(iter(scope.panels.values())).get("worst_group_accuracy")
     found = panel.against(scope.best) if panel is not None and scope.best else None
     if found is None:

@@ -202,7 +202,11 @@ def _panel(scope: Scope, measure: Measure, rule: str, reference: str) -> Panel:
     scored.sort(key=lambda s: (math.isnan(s.estimate.mean), sign * s.estimate.mean, s.method))
     values = {c.method: c.values(measure) for c in choices}
     values = {m: v for m, v in values.items() if v or m == reference}
-    unit = {"unit": "points", "scale": 100.0, "decimals": 1} if measure.is_share else {"unit": "nats", "scale": 1.0, "decimals": 2}
+    unit = (
+        {"unit": "points", "scale": 100.0, "decimals": 1}
+        if measure.is_share
+        else {"unit": "nats", "scale": 1.0, "decimals": 2}
+    )
     how: dict[str, Any] = {"higher_is_better": measure.higher_is_better, "what": measure.title.lower(), **unit}
     return Panel(measure, tuple(scored), tuple(compare(values, reference, **how)))
 
@@ -222,7 +226,9 @@ def _groups(trials: dict[str, list[Trial]]) -> list[dict[str, Any]]:
     for method, mine in trials.items():
         for trial in mine:
             for g in trial.scores.get("groups", []):
-                row = found.setdefault(g["name"], {"name": g["name"], "n": g["n"], "train": g["train_rows"], "methods": {}})
+                row = found.setdefault(
+                    g["name"], {"name": g["name"], "n": g["n"], "train": g["train_rows"], "methods": {}}
+                )
                 row["methods"].setdefault(method, []).append((g["accuracy"], g["low"], g["high"]))
     for row in found.values():
         row["methods"] = {m: _of_group(v) for m, v in row["methods"].items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from spurgen.errors import DataError
 from spurgen.store import atomic
 
 REPORT = "report/index.html"
@@ -19,10 +20,13 @@ def report(directory: str | Path, out: str | Path | None = None) -> Path:
     from spurgen.report.reading import read
     from spurgen.report.summarize import summarize
 
+    target = Path(out) if out is not None else Path(directory) / REPORT
+    with atomic.looked_at(target):
+        if target.is_dir():
+            raise DataError(f"{target} is a directory; give the name of an HTML file")
     study = read(directory)
     summary = summarize(study)
     drawn = {at: found for at, scope in enumerate(summary.scopes) if (found := pictures(study, scope)) is not None}
-    target = Path(out) if out is not None else study.directory / REPORT
     text = render(summary, drawn)
     with atomic.explained(target):
         target.parent.mkdir(parents=True, exist_ok=True)

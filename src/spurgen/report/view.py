@@ -145,16 +145,37 @@ def records(summary: Summary) -> dict[str, Any]:
     """Full tables."""
     columns = list(dict.fromkeys(name for row in summary.trials for name in row))
     about = summary.about
-    known = {k: about[k] for k in about if isinstance(about[k], str | int | float) and k not in ("id", "description", "format")}
+    known = {
+        k: about[k]
+        for k in about
+        if isinstance(about[k], str | int | float) and k not in ("id", "description", "format")
+    }
     names = ("world", "variant", "model", "start", "method", "config", "seed", "reason", "key")
-    digests = [[d["name"], d["spec_id"], d["rows"], d["seed"], d["digest"] or "cannot be opened", d["spec_digest"]] for d in summary.datasets]
+    digests = [
+        [d["name"], d["spec_id"], d["rows"], d["seed"], d["digest"] or "cannot be opened", d["spec_digest"]]
+        for d in summary.datasets
+    ]
     return {
-        "trials": table("trials", "Every trial", columns, [[_key(v) if c == "key" else v for c in columns for v in [row.get(c)]] for row in summary.trials]),
-        "failed": table("failed", "Trials that failed, and why", names, [[_key(f[n]) if n == "key" else f[n] for n in names] for f in summary.failed])
+        "trials": table(
+            "trials",
+            "Every trial",
+            columns,
+            [[_key(v) if c == "key" else v for c in columns for v in [row.get(c)]] for row in summary.trials],
+        ),
+        "failed": table(
+            "failed",
+            "Trials that failed, and why",
+            names,
+            [[_key(f[n]) if n == "key" else f[n] for n in names] for f in summary.failed],
+        )
         if summary.failed
         else None,
-        "environment": table("environment", "Where this was run", ["what", "value"], [[k, str(v)] for k, v in known.items()]),
-        "digests": table("datasets", "Datasets", ["dataset", "spec", "rows", "seed", "digest of rows", "digest of spec"], digests),
+        "environment": table(
+            "environment", "Where this was run", ["what", "value"], [[k, str(v)] for k, v in known.items()]
+        ),
+        "digests": table(
+            "datasets", "Datasets", ["dataset", "spec", "rows", "seed", "digest of rows", "digest of spec"], digests
+        ),
         "datasets": summary.datasets,
     }
 
@@ -177,18 +198,38 @@ def _keys(summary: Summary, s: ScopeSummary) -> Iterator[dict[str, str]]:
     mine = s.panels[summary.rule]
     worst, clean = mine.get("worst_group_accuracy"), mine.get("weighted_accuracy")
     if worst is not None:
-        yield {"kind": "reference", "name": f"Worst group, {s.reference}", "value": percent(worst.of(s.reference).mean), "about": "of its test rows are right"}
+        yield {
+            "kind": "reference",
+            "name": f"Worst group, {s.reference}",
+            "value": percent(worst.of(s.reference).mean),
+            "about": "of its test rows are right",
+        }
     found = worst.against(s.best) if worst is not None and s.best else None
     if worst is not None and found is not None:
         verdict = "decided" if found.decided else "not decided"
-        yield {"kind": "best", "name": f"Worst group, {s.best}", "value": percent(worst.of(s.best).mean), "about": f"{points(found.difference)}, {verdict}"}
+        yield {
+            "kind": "best",
+            "name": f"Worst group, {s.best}",
+            "value": percent(worst.of(s.best).mean),
+            "about": f"{points(found.difference)}, {verdict}",
+        }
     found = clean.against(s.best) if clean is not None and s.best else None
     if found is not None and math.isfinite(found.difference):
         verdict = "decided" if found.decided else "not decided"
-        yield {"kind": "plain", "name": f"On clean data, {s.best}", "value": points(found.difference), "about": f"{percent(found.reference_mean)} to {percent(found.mean)}, {verdict}"}
+        yield {
+            "kind": "plain",
+            "name": f"On clean data, {s.best}",
+            "value": points(found.difference),
+            "about": f"{percent(found.reference_mean)} to {percent(found.mean)}, {verdict}",
+        }
     base = s.harms.get(s.reference, [])
     if base and math.isfinite(base[0].sss.mean):
-        yield {"kind": "plain", "name": "Leans most on", "value": base[0].channel, "about": f"moves its belief by {100 * base[0].sss.mean:.0f} points"}
+        yield {
+            "kind": "plain",
+            "name": "Leans most on",
+            "value": base[0].channel,
+            "about": f"moves its belief by {100 * base[0].sss.mean:.0f} points",
+        }
 
 
 def _facts(s: ScopeSummary) -> Iterator[str]:
@@ -212,14 +253,22 @@ def _scope_tables(s: ScopeSummary) -> list[Table]:
     channels = list(dict.fromkeys(h.channel for m in methods for h in s.harms.get(m, [])))
     mine = {(m, h.channel): h for m in methods for h in s.harms.get(m, [])}
     rows = [
-        [m, *(share(mine[m, c].sss.mean, tint=mine[m, c].sss.mean) if (m, c) in mine else plain(None) for c in channels)]
+        [
+            m,
+            *(
+                share(mine[m, c].sss.mean, tint=mine[m, c].sss.mean) if (m, c) in mine else plain(None)
+                for c in channels
+            ),
+        ]
         for m in methods
     ]
     found = [table("sss", "Sensitivity (SSS) to each channel, mean over seeds; 0 is best", ["method", *channels], rows)]
     if s.gaps:
         kinds = list(dict.fromkeys(k for g in s.gaps.values() for k in g))
         rows = [[m, *(decimal(s.gaps[m].get(k, math.nan), 2) for k in kinds)] for m in methods if m in s.gaps]
-        words = "Invariance gap in nats, mean over seeds: conflicting above 0 and aligned below 0 are signs of shortcuts"
+        words = (
+            "Invariance gap in nats, mean over seeds: conflicting above 0 and aligned below 0 are signs of shortcuts"
+        )
         found.append(table("ig", words, ["method", *kinds], rows))
     return found
 
@@ -231,16 +280,29 @@ def _confusions(summary: Summary, s: ScopeSummary) -> list[Figure]:
         title = f"What {method} takes for what, {s.title}"
         names = [c.replace("_", " ") for c in s.classes] or [str(i) for i in range(len(counted))]
         chart = heat(
-            counted, names, names, title, text=lambda v: f"{v:,.0f}", row_title="is", column_title="is taken for", diagonal=True
+            counted,
+            names,
+            names,
+            title,
+            text=lambda v: f"{v:,.0f}",
+            row_title="is",
+            column_title="is taken for",
+            diagonal=True,
         )
         pairs = s.confused.get(method, [])
         channels = list(dict.fromkeys(c for p in pairs for c in p.led))
         rows = [[p.label, p.predicted, p.times, *(_of(p.led[c], p.times) for c in channels)] for p in pairs]
         columns = ["is", "taken for", "times", *(f"{c} belongs to that class" for c in channels)]
         about = "Test rows of all seeds, counted. Rows are the truth; what is off the diagonal is wrong."
-        behind = table(f"confused-{method}", f"What {method} mixes up most, and which channel pointed there", columns, rows)
-        wide = f'<div class="scroll wide" tabindex="0" role="region" aria-label="{title}">{chart}</div>'.replace("<script", "&lt;script")
-        found.append(Figure(title, wide, about, table=behind, again=_again_trial(summary, s, method)["lines"], open=True))
+        behind = table(
+            f"confused-{method}", f"What {method} mixes up most, and which channel pointed there", columns, rows
+        )
+        wide = f'<div class="scroll wide" tabindex="0" role="region" aria-label="{title}">{chart}</div>'.replace(
+            "<script", "&lt;script"
+        )
+        found.append(
+            Figure(title, wide, about, table=behind, again=_again_trial(summary, s, method)["lines"], open=True)
+        )
     return found
 
 
@@ -259,10 +321,21 @@ def _rules_table(summary: Summary, s: ScopeSummary) -> Table:
             for p in panels:
                 e, c = p.of(method), p.against(method)
                 sd = f" ± {100 * e.sd:.1f}" if math.isfinite(e.sd) else ""
-                cells.append(Cell(f"{100 * e.mean:.1f}{sd}" if e.n else "–", repr(e.mean) if e.n else "", strong=bool(c and c.decided and c.better)))
+                cells.append(
+                    Cell(
+                        f"{100 * e.mean:.1f}{sd}" if e.n else "–",
+                        repr(e.mean) if e.n else "",
+                        strong=bool(c and c.decided and c.better),
+                    )
+                )
             rows.append([_SHORT.get(rule, rule), method, config, *cells])
     columns = ["rule", "method", "settings", *(s.panels[summary.rule][k].measure.title.lower() for k in shown)]
-    return table(f"rules-{s.model}", f"Percent, mean ± SD over seeds, {s.title}; bold: decidedly better than {s.reference}", columns, rows)
+    return table(
+        f"rules-{s.model}",
+        f"Percent, mean ± SD over seeds, {s.title}; bold: decidedly better than {s.reference}",
+        columns,
+        rows,
+    )
 
 
 def _again_strips(summary: Summary, s: ScopeSummary, mine: Pictures | None) -> list[list[str]]:
@@ -302,9 +375,7 @@ def _rules_together(summary: Summary, s: ScopeSummary) -> list[list[str]]:
     found: list[list[str]] = []
     for rule in sorted(summary.rules, key=lambda r: r != summary.rule):
         keys = ("worst_group_accuracy", "weighted_accuracy", "accuracy")
-        same = next(
-            (g for g in found if all(_same(s.panels[g[0]].get(k), s.panels[rule].get(k)) for k in keys)), None
-        )
+        same = next((g for g in found if all(_same(s.panels[g[0]].get(k), s.panels[rule].get(k)) for k in keys)), None)
         if same is None:
             found.append([rule])
         else:
@@ -338,4 +409,16 @@ def _known(value: float) -> float:
     return value if math.isfinite(value) else 0.0
 
 
-__all__ = ["ablations", "basis", "change", "costs", "measures", "number", "overview", "panels", "records", "rules", "scopes"]
+__all__ = [
+    "ablations",
+    "basis",
+    "change",
+    "costs",
+    "measures",
+    "number",
+    "overview",
+    "panels",
+    "records",
+    "rules",
+    "scopes",
+]
