@@ -1,4 +1,4 @@
-"""What a model says of a few rows with every value of each channel: what a report shows as strips of counterfactuals."""
+"""What a model says of a few rows with every value of each channel: a report shows it as strips."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class Ablation:
 
 def ablations(plain: list[Scope], found: list[Scope], rule: str, estimate: Estimator) -> list[Ablation]:
     """`found` are the scopes of all variants; each is measured by what `rule` chooses in it."""
-    kinds: dict[tuple[str, ...], list[Scope]] = {}
+    kinds: dict[tuple[str, str, str, str], list[Scope]] = {}
     for scope in found:
         p = scope.place
         kinds.setdefault((p.ablation, p.world, p.model, p.start), []).append(scope)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,7 @@ class Course:
     highs: tuple[float, ...]
 
 
-def courses(trials: dict[str, Sequence[Trial]]) -> dict[str, list[Course]]:
+def courses(trials: Mapping[str, Sequence[Trial]]) -> dict[str, list[Course]]:
     """Title -> a curve per method, for everything that was checked; and the training loss."""
     found: dict[str, list[Course]] = {}
     for column, title in WATCHED.items():

@@ -1,4 +1,4 @@
-"""How much each channel harms a model: how far it moves beliefs, what it costs in accuracy, which mistakes it leads to."""
+"""How much each channel harms a model: how far it moves beliefs, what it costs, which mistakes it leads to."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from spurgen.report import reproduce, view
+from spurgen.report import chapters, records, reproduce, view
 from spurgen.report.pictures import Pictures
 from spurgen.report.summarize import Summary
 
@@ -34,12 +34,13 @@ def render(summary: Summary, pictures: dict[int, Pictures]) -> str:
         "scopes": view.scopes(summary, pictures),
         "panels": view.panels(summary),
         "costs": view.costs(summary),
-        **view.ablations(summary),
-        **view.records(summary),
+        "strengths": chapters.strengths(summary),
+        "left_out": chapters.left_out(summary),
+        **records.records(summary),
         "again": {
             "whole": reproduce.whole(summary.name, summary.about.get("device", "")),
             "datasets": [reproduce.dataset(summary.name, d) for d in summary.datasets],
-            "trial": view.one_trial(summary),
+            "trial": records.one_trial(summary),
         },
     }
     template = _environment().get_template("page.html")

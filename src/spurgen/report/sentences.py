@@ -112,8 +112,9 @@ def headline(scope: ScopeSummary) -> str:
 def of_study(counts: Mapping[str, int], seeds: int, rule: str) -> str:
     """What all of it rests on."""
     done = counts.get("done", 0)
-    text = f"This rests on {done} finished {'trial' if done == 1 else 'trials'}, {'one seed each' if seeds == 1 else f'up to {seeds} seeds each' if counts.get('open') or counts.get('failed') else f'{seeds} seeds each'}"
     failed, still = counts.get("failed", 0), counts.get("open", 0)
+    each = "one seed each" if seeds == 1 else f"{'up to ' if failed or still else ''}{seeds} seeds each"
+    text = f"This rests on {done} finished {'trial' if done == 1 else 'trials'}, {each}"
     if failed:
         text += f"; {failed} failed"
     if still:
