@@ -43,8 +43,8 @@ def strengths(summary: Summary) -> list[Figure]:
             Figure(
                 title,
                 chart,
-                "Means over seeds; bands reach from the lowest seed to the highest. The stronger the shortcut, the more "
-                "often it holds in training.",
+                "Means over seeds; bands reach from the lowest seed to the highest. The stronger the shortcut, the "
+                "more often it holds in training.",
                 legend([s.name for s in series]),
                 table(f"{a.name}-{a.model}", title, ["variant", *methods], rows),
                 [*reproduce.whole(summary.name), reproduce.numbers(summary.name, ".ablations")],
@@ -145,7 +145,10 @@ def groups(summary: Summary, scope: ScopeSummary) -> list[Figure]:
         rows.append(replace(first, label=f"{name} ({g['n']:,})", second=rest[0] if rest else None))
         told.append([name, g["n"], g["train"], *(_interval_cell(g["methods"].get(m)) for m in methods)])
     title = f"Accuracy of every group, {scope.title}"
-    about = "In brackets how many test rows it has. Means over seeds; whiskers reach from the lowest to the highest end of the seeds' 95% intervals (Wilson)."
+    about = (
+        "In brackets how many test rows a seed has there. Means over seeds; whiskers reach from the lowest to the "
+        "highest end of the seeds' 95% intervals (Wilson)."
+    )
     columns = ["group", "test rows", "training rows", *methods]
     return [
         Figure(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from spurgen.report.axes import Scale, percent, spread
-from spurgen.report.svg import Text, across_at, anchor, finite, svg, ticked
+from spurgen.report.svg import Text, anchor, finite, length, svg, ticked
 
 ROW_PX, PAIR_PX, TOP_PX, AXIS_PX = 46, 13, 4, 22
 
@@ -49,12 +49,10 @@ def _bar(row: Bar, y: float, scale: Scale) -> str:
     if math.isfinite(row.value):
         left, right = sorted((scale.at(0.0), scale.at(row.value)))
         wide = max(right - left, 0.3)
-        parts.append(
-            f'<rect class="bar" x="{across_at(left)}" width="{across_at(wide)}" y="{y:g}" height="10" rx="2"/>'
-        )
+        parts.append(f'<rect class="bar" x="{length(left)}" width="{length(wide)}" y="{y:g}" height="10" rx="2"/>')
         parts.append(_whisker(scale, row, y + 5))
         parts += [
-            f'<circle class="dot" cx="{across_at(scale.at(v))}" cy="{y + 5:g}" r="2.500"/>' for v in finite(row.dots)
+            f'<circle class="dot" cx="{length(scale.at(v))}" cy="{y + 5:g}" r="2.500"/>' for v in finite(row.dots)
         ]
     return "".join(parts)
 
@@ -71,7 +69,7 @@ def intervals(rows: Sequence[Bar], title: str, *, text: Text, limits: tuple[floa
         if math.isfinite(row.value):
             mark = "mark" if row.solid else "mark hollow"
             parts.append(_whisker(scale, row, y + 28))
-            parts.append(f'<circle class="{mark}" cx="{across_at(scale.at(row.value))}" cy="{y + 28}" r="5.500"/>')
+            parts.append(f'<circle class="{mark}" cx="{length(scale.at(row.value))}" cy="{y + 28}" r="5.500"/>')
         drawn.append(f'<g class="row {row.kind}"><title>{escape(_spoken(row, text))}</title>{"".join(parts)}</g>')
     return _rows(drawn, TOP_PX + len(rows) * ROW_PX, title, rows, scale, text, zero=low <= 0 <= high)
 
@@ -83,11 +81,11 @@ def _rows(
     grid = []
     for tick, name in ticked(scale.low, scale.high, text):
         x = scale.at(tick)
-        grid.append(f'<line class="grid" x1="{across_at(x)}" x2="{across_at(x)}" y1="{TOP_PX}" y2="{bottom}"/>')
-        grid.append(f'<text class="tick" x="{across_at(x)}" y="{bottom + 16}"{anchor(x)}>{escape(name)}</text>')
+        grid.append(f'<line class="grid" x1="{length(x)}" x2="{length(x)}" y1="{TOP_PX}" y2="{bottom}"/>')
+        grid.append(f'<text class="tick" x="{length(x)}" y="{bottom + 16}"{anchor(x)}>{escape(name)}</text>')
     if zero:
-        x = across_at(scale.at(0.0))
-        grid.append(f'<line class="zero" x1="{x}" x2="{x}" y1="{TOP_PX}" y2="{bottom}"/>')
+        zero_at = length(scale.at(0.0))
+        grid.append(f'<line class="zero" x1="{zero_at}" x2="{zero_at}" y1="{TOP_PX}" y2="{bottom}"/>')
     spoken = "; ".join(_spoken(row, text) for row in rows) or "nothing to show"
     return svg("".join(grid + drawn), height, title, spoken, "bars")
 
@@ -104,7 +102,7 @@ def _heading(row: Bar, y: float, text: Text) -> str:
 def _whisker(scale: Scale, row: Bar, y: float) -> str:
     if not (math.isfinite(row.low) and math.isfinite(row.high)):
         return ""
-    low, high = across_at(scale.at(row.low)), across_at(scale.at(row.high))
+    low, high = length(scale.at(row.low)), length(scale.at(row.high))
     ends = "".join(f'<line x1="{x}" x2="{x}" y1="{y - 5}" y2="{y + 5}"/>' for x in (low, high))
     return f'<g class="whisker"><line x1="{low}" x2="{high}" y1="{y}" y2="{y}"/>{ends}</g>'
 

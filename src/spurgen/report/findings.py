@@ -26,12 +26,9 @@ _OF_CHANNELS = (
     "mistakes it leads",
     "by chance",
 )
-_OF_METHODS = tuple(["method", "settings", "seeds", "mean", "SD", "from", "to"]) + (
-    "difference",
-    "diff. from",
-    "diff. to",
-    "p (Holm)",
-    "decided",
+_OF_METHODS = (
+    *("method", "settings", "seeds", "mean", "SD", "from", "to"),
+    *("difference", "diff. from", "diff. to", "p (Holm)", "decided"),
 )
 
 
@@ -177,8 +174,8 @@ def giveaways(summary: Summary, scope: ScopeSummary) -> Figure | None:
     return Figure(
         "What could be scored by looking at one channel and nothing else",
         bars(rows, "Best accuracy from one channel alone"),
-        f"Chance is {percent(found[0]['chance'])}. A shortcut is a channel that gives the label away in training and not in "
-        "the test rows.",
+        f"Chance is {percent(found[0]['chance'])}. A shortcut is a channel that gives the label away in training and "
+        "not in the test rows.",
         key([(f"{split} rows", k) for split, k in zip(shown, ("best", "reference"), strict=False)]),
         table(f"alignment-{scope.data}", "How often each channel agrees with the label", columns, told),
         [reproduce.contact_sheet(summary.name, scope.data)],

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 from spurgen.report.axes import number
-from spurgen.report.svg import Text, across_at, finite, svg
+from spurgen.report.svg import Text, finite, length, svg
 
 
 def heat(
@@ -25,13 +25,11 @@ def heat(
     gutter = min(34.0, 6.0 + 1.15 * max((len(r) for r in rows), default=0))
     wide = (100.0 - gutter) / max(len(columns), 1)
     tall, head = 28, 46
-    parts = [
-        f'<text class="axis" x="{across_at(gutter)}" y="12">{escape(column_title)} →</text>' if column_title else ""
-    ]
+    parts = [f'<text class="axis" x="{length(gutter)}" y="12">{escape(column_title)} →</text>' if column_title else ""]
     parts.append(f'<text class="axis" x="0" y="{head - 8}">{escape(row_title)} ↓</text>' if row_title else "")
     for j, name in enumerate(columns):
         x = gutter + (j + 0.5) * wide
-        parts.append(f'<text class="tick" x="{across_at(x)}" y="{head - 8}" text-anchor="middle">{escape(name)}</text>')
+        parts.append(f'<text class="tick" x="{length(x)}" y="{head - 8}" text-anchor="middle">{escape(name)}</text>')
     for i, row in enumerate(rows):
         y = head + i * tall
         parts.append(f'<text class="label" x="0" y="{y + 18}">{escape(row)}</text>')
@@ -42,9 +40,9 @@ def heat(
             shown = text(value) if value else "·"
             parts.append(
                 f"<g><title>{escape(f'{row}, {columns[j]}: {text(value)}')}</title>"
-                f'<rect class="{kind}" x="{across_at(gutter + j * wide)}" y="{y}" width="{across_at(wide)}" height="{tall}" '
+                f'<rect class="{kind}" x="{length(gutter + j * wide)}" y="{y}" width="{length(wide)}" height="{tall}" '
                 f'fill-opacity="{0.6 * share:.3f}"/><text class="count{"" if value else " none"}" '
-                f'x="{across_at(gutter + (j + 0.5) * wide)}" y="{y + 18}" text-anchor="middle">{escape(shown)}</text></g>'
+                f'x="{length(gutter + (j + 0.5) * wide)}" y="{y + 18}" text-anchor="middle">{escape(shown)}</text></g>'
             )
     spoken = "; ".join(
         f"{row}: " + ", ".join(f"{text(v)} {columns[j]}" for j, v in enumerate(cells[i]) if v)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from spurgen.report.axes import Scale, number, percent, spread, ticks
-from spurgen.report.svg import Text, across_at, all_finite, anchor, finite, svg, ticked
+from spurgen.report.svg import Text, all_finite, anchor, finite, length, svg, ticked
 
 MARKS = 8  # kinds of series; more than that start again, with other dashes
 _SHAPES = (
@@ -57,7 +57,7 @@ def lines(
         parts.append(f'<text class="tick" x="0" y="{y - 4:.1f}">{escape(name)}</text>')
     for x in _known(x_ticks, left, right):
         at = across.at(x)
-        parts.append(f'<text class="tick" x="{across_at(at)}" y="{height - 26}"{anchor(at)}>{escape(x_text(x))}</text>')
+        parts.append(f'<text class="tick" x="{length(at)}" y="{height - 26}"{anchor(at)}>{escape(x_text(x))}</text>')
     parts.append(
         f'<text class="axis" x="50%" y="{height - 6}" text-anchor="middle">{escape(x_title)}</text>' if x_title else ""
     )
@@ -75,7 +75,8 @@ def legend(names: Iterable[str]) -> str:
     """What the lines of a chart are called, each with its colour, dash and mark."""
     items = "".join(
         f'<li><svg class="key {_kind(i)}" width="28" height="12" aria-hidden="true" focusable="false">'
-        f'<line x1="0" x2="28" y1="6" y2="6"/><svg class="marker" x="14" y="6" overflow="visible">{_shape(i)}</svg></svg>'
+        '<line x1="0" x2="28" y1="6" y2="6"/>'
+        f'<svg class="marker" x="14" y="6" overflow="visible">{_shape(i)}</svg></svg>'
         f"{escape(name)}</li>"
         for i, name in enumerate(names)
     )
@@ -99,7 +100,7 @@ def _path(series: Series, i: int, across: Scale, down: Scale) -> str:
 
 def _marks(series: Series, i: int, across: Scale, down: Scale, text: Text, x_text: Text) -> str:
     found = [
-        f'<svg class="marker" x="{across_at(across.at(x))}" y="{down.at(y):.1f}" overflow="visible">'
+        f'<svg class="marker" x="{length(across.at(x))}" y="{down.at(y):.1f}" overflow="visible">'
         f"<title>{escape(f'{series.name}, {x_text(x)}: {text(y)}')}</title>{_shape(i)}</svg>"
         for x, y in zip(series.xs, series.ys, strict=True)
         if all_finite(x, y)

@@ -38,7 +38,7 @@ def records(summary: Summary) -> dict[str, Any]:
             "trials",
             "Every trial",
             columns,
-            [[_key(v) if c == "key" else v for c in columns for v in [row.get(c)]] for row in summary.trials],
+            [[_key(row[c]) if c == "key" else row.get(c) for c in columns] for row in summary.trials],
         ),
         "failed": table(
             "failed",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from spurgen.report.axes import Scale, percent, spread
-from spurgen.report.svg import Text, across_at, all_finite, anchor, svg, ticked
+from spurgen.report.svg import Text, all_finite, anchor, length, svg, ticked
 
 
 def scatter(
@@ -32,14 +32,14 @@ def scatter(
         parts.append(f'<text class="tick" x="0" y="{y - 4:.1f}">{escape(name)}</text>')
     for tick, name in ticked(left, right, text):
         at = across.at(tick)
-        parts.append(f'<text class="tick" x="{across_at(at)}" y="{height - 28}"{anchor(at)}>{escape(name)}</text>')
+        parts.append(f'<text class="tick" x="{length(at)}" y="{height - 28}"{anchor(at)}>{escape(name)}</text>')
     parts.append(f'<text class="axis" x="100%" y="{height - 6}" text-anchor="end">{escape(x_title)} →</text>')
     marks = [(across.at(xs[i]), down.at(ys[i])) for i in there]
     for i, (x, y), beside in zip(there, marks, _beside(marks, [names[i] for i in there]), strict=True):
         what = f"{names[i]}: {x_title} {text(xs[i])}, {y_title} {text(ys[i])}"
         parts.append(
-            f'<g class="row {kinds[i]}"><title>{escape(what)}</title><circle class="mark" cx="{across_at(x)}" cy="{y:.1f}" '
-            f'r="5.500"/><text class="label" x="{across_at(x)}" y="{y:.1f}" {beside}>{escape(names[i])}</text></g>'
+            f'<g class="row {kinds[i]}"><title>{escape(what)}</title><circle class="mark" cx="{length(x)}" cy="{y:.1f}" '
+            f'r="5.500"/><text class="label" x="{length(x)}" y="{y:.1f}" {beside}>{escape(names[i])}</text></g>'
         )
     spoken = "; ".join(f"{names[i]}: {x_title} {text(xs[i])}, {y_title} {text(ys[i])}" for i in there)
     return svg("".join(parts), height, title, spoken or "nothing to show", "scatter")

@@ -36,7 +36,7 @@ def anchor(x: float) -> str:
     return ' text-anchor="end"' if x > 96 else ' text-anchor="middle"'
 
 
-def across_at(place: float) -> str:
+def length(place: float) -> str:
     """A share of the width."""
     return f"{place:.2f}%"
 
