@@ -38,7 +38,8 @@ def scatter(
     for i, (x, y), beside in zip(there, marks, _beside(marks, [names[i] for i in there]), strict=True):
         what = f"{names[i]}: {x_title} {text(xs[i])}, {y_title} {text(ys[i])}"
         parts.append(
-            f'<g class="row {kinds[i]}"><title>{escape(what)}</title><circle class="mark" cx="{length(x)}" cy="{y:.1f}" '
+            f'<g class="row {kinds[i]}"><title>{escape(what)}</title>'
+            f'<circle class="mark" cx="{length(x)}" cy="{y:.1f}" '
             f'r="5.500"/><text class="label" x="{length(x)}" y="{y:.1f}" {beside}>{escape(names[i])}</text></g>'
         )
     spoken = "; ".join(f"{names[i]}: {x_title} {text(xs[i])}, {y_title} {text(ys[i])}" for i in there)
