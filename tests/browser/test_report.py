@@ -14,7 +14,9 @@ DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 360, "height": 740}
 
 
 @contextmanager
-def opened(browser: Any, path: Path, viewport: dict[str, int] = DESKTOP, scheme: str = "light", **how: Any) -> Iterator[Any]:
+def opened(
+    browser: Any, path: Path, viewport: dict[str, int] = DESKTOP, scheme: str = "light", **how: Any
+) -> Iterator[Any]:
     """The page from disk, without a network; whatever it asks for or complains of is an error."""
     context = browser.new_context(viewport=viewport, color_scheme=scheme, offline=True, **how)
     page = context.new_page()

@@ -94,8 +94,8 @@ def left_out(summary: Summary) -> list[Figure]:
 
 def _as_elsewhere(summary: Summary, a: Ablation) -> list[str]:
     """The methods of an ablation in the order, and so in the colours, that they have in its world as it is."""
-    at = (a.world, a.model, a.start)
-    scope = next((s for s in summary.scopes if (s.world, s.model, s.start) == at), None)
+    starts = (a.model, f"{a.model} ({a.start})")
+    scope = next((s for s in summary.scopes if (s.world, s.start) == (a.world, a.start) and s.model in starts), None)
     return ordered(scope, a.methods) if scope is not None else list(a.methods)
 
 

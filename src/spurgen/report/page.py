@@ -27,6 +27,7 @@ def render(summary: Summary, pictures: dict[int, Pictures]) -> str:
         "last": summary.last.replace("T", " ").removesuffix("Z"),
         "text": summary.text,
         "rule": summary.rule,
+        "early_stopping": summary.early_stopping,
         "rules": view.rules(summary),
         "measures": view.measures(summary),
         "basis": view.basis(summary),

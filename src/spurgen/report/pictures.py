@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from spurgen.spec import World
     from spurgen.store.reader import Dataset
 
-MOST_PX = 96  # larger pictures are made smaller, so that a page stays small
+MOST_PX = 96  # larger pictures are made smaller, and kept with some loss, so that a page stays small
 EACH = 4  # pictures of a class and split in the gallery
 SHOWN_SPLITS = ("train", "test")
 
@@ -32,7 +33,7 @@ SHOWN_SPLITS = ("train", "test")
 class Picture:
     """One row as it is shown: a picture, a caption, or both."""
 
-    src: str  # a PNG as a data URI, "" where the world has no pictures
+    src: str  # a data URI, "" where the world has no pictures
     caption: str
     alt: str
 
@@ -226,9 +227,10 @@ def _uri(image: Any) -> str:
     if max(image.shape[:2]) > MOST_PX:
         from PIL import Image
 
-        small = Image.fromarray(image)
-        small.thumbnail((MOST_PX, MOST_PX), Image.Resampling.LANCZOS)
-        image = np.asarray(small)
+        small, content = Image.fromarray(image), BytesIO()
+        small.thumbnail((2 * MOST_PX, 2 * MOST_PX), Image.Resampling.LANCZOS)
+        small.save(content, "JPEG", quality=80)
+        return "data:image/jpeg;base64," + base64.b64encode(content.getvalue()).decode()
     return "data:image/png;base64," + base64.b64encode(png.encode(image[None], workers=1)[0]).decode()
 
 

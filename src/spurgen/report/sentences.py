@@ -109,7 +109,7 @@ def headline(scope: ScopeSummary) -> str:
     return f"{start}; no remedy helps"
 
 
-def of_study(counts: Mapping[str, int], seeds: int, rule: str) -> str:
+def of_study(counts: Mapping[str, int], seeds: int, rule: str, early_stopping: bool = False) -> str:
     """What all of it rests on."""
     done = counts.get("done", 0)
     failed, still = counts.get("failed", 0), counts.get("open", 0)
@@ -119,7 +119,8 @@ def of_study(counts: Mapping[str, int], seeds: int, rule: str) -> str:
         text += f"; {failed} failed"
     if still:
         text += f"; {still} {'is' if still == 1 else 'are'} still to be run, so this is an early look"
-    return f"{text}. Settings and moments of training were selected by: {rule}."
+    chosen = "Settings and the moment of training" if early_stopping else "Settings"
+    return f"{text}. {chosen} were selected by: {rule}."
 
 
 def _p(p: float) -> str:

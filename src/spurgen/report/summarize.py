@@ -12,7 +12,7 @@ from spurgen.compare.decide import Comparison, compare
 from spurgen.errors import SpurgenError
 from spurgen.report import sentences
 from spurgen.report.ablations import Ablation, ablations
-from spurgen.report.choices import Choice, Measure, Scope, choose, measures, scopes, variants
+from spurgen.report.choices import Choice, Measure, Scope, choose, final, measures, scopes, variants
 from spurgen.report.courses import Course, courses
 from spurgen.report.harm import Harm, answers, harms
 from spurgen.report.mistakes import Confused, confused, confusion
@@ -56,7 +56,7 @@ class ScopeSummary:
 
     title: str
     world: str
-    model: str
+    model: str  # and what it starts from, where that is not nothing
     start: str
     variant: str
     data: str
@@ -86,6 +86,7 @@ class Summary:
     name: str  # of the study's directory
     rule: str
     rules: tuple[str, ...]
+    early_stopping: bool  # whether rules choose among all checks of a trial, or take the last
     reference: str
     counts: dict[str, int]  # state -> trials
     scopes: list[ScopeSummary]
@@ -110,7 +111,7 @@ def summarize(study: Study | str | Path) -> Summary:
     rules, rule, reference = tuple(study.spec.rules), study.spec.rule, study.spec.reference
     plain = scopes(study)
     channels = list(dict.fromkeys(c for t in study.done for c in t.scores.get("sss", {})))
-    wanted = [m for m in measures(channels) if any(math.isfinite(v) for v in _any_values(plain, m))]
+    wanted = [m for m in measures(channels) if any(_is_known(m, t) for scope in plain for t in scope.trials)]
     headline = measures([])[0]
     several = _several(plain)
     found = [_scope(study, scope, rules, rule, reference, wanted, several) for scope in plain]
@@ -124,6 +125,7 @@ def summarize(study: Study | str | Path) -> Summary:
         name=study.directory.resolve().name,
         rule=rule,
         rules=rules,
+        early_stopping=study.spec.early_stopping,
         reference=reference,
         counts={state: states.count(state) for state in ("done", "failed", "open") if state in states},
         scopes=found,
@@ -148,20 +150,22 @@ def _scope(
 ) -> ScopeSummary:
     done = [t for t in scope.trials if t.state == "done"]
     reference = reference if reference in scope.methods else scope.methods[0]
-    panels = {r: {m.key: _panel(scope, m, r, reference) for m in wanted} for r in rules}
+    chosen = {r: [c for m in scope.methods if (c := choose(scope, m, r)) is not None] for r in rules}
+    panels = {r: {m.key: _panel(chosen[r], m, r, reference) for m in wanted} for r in rules}
     first = panels[rule].get(wanted[0].key) if wanted else None
     remedies = [s.method for s in first.scored if s.method != reference and s.estimate.n] if first else []
     best = remedies[0] if remedies else ""
-    choices = {m: c for m in scope.methods if (c := choose(scope, m, rule)) is not None}
+    choices = {c.method: c for c in chosen[rule]}
     trials = {m: list(c.trials.values()) for m, c in choices.items()}
     given = {m: answers(study, ts) for m, ts in trials.items()}
     harmed = {m: harms(ts, given[m]) for m, ts in trials.items()}
     shown = _shown(choices, reference, best)
     place = scope.place
+    model = place.model if place.start == "nothing" else f"{place.model} ({place.start})"
     return ScopeSummary(
         title=", ".join(str(getattr(place, w)) for w in several),
         world=place.world,
-        model=place.model,
+        model=model,
         start=place.start,
         variant=place.variant,
         data=shown[reference].plan.data if reference in shown else done[0].plan.data,
@@ -178,7 +182,7 @@ def _scope(
         confusion={m: counted for m, ts in trials.items() if (counted := confusion(ts))},
         confused={m: confused(given[m]) for m in (reference, best) if m in given},
         classes=tuple(next((t.scores["classes"] for t in done if t.scores.get("classes")), ())),
-        sentences=sentences.of_scope(place.model, reference, best, panels[rule], harmed.get(reference, [])),
+        sentences=sentences.of_scope(model, reference, best, panels[rule], harmed.get(reference, [])),
         trial_of={m: t.plan.key for m, t in shown.items()},
     )
 
@@ -195,8 +199,7 @@ def _shown(choices: dict[str, Choice], reference: str, best: str) -> dict[str, T
     return found
 
 
-def _panel(scope: Scope, measure: Measure, rule: str, reference: str) -> Panel:
-    choices = [c for m in scope.methods if (c := choose(scope, m, rule)) is not None]
+def _panel(choices: Sequence[Choice], measure: Measure, rule: str, reference: str) -> Panel:
     scored = [Scored(c.method, c.config, _estimate(c, measure)) for c in choices]
     sign = -1 if measure.higher_is_better else 1
     scored.sort(key=lambda s: (math.isnan(s.estimate.mean), sign * s.estimate.mean, s.method))
@@ -259,13 +262,12 @@ def _several(plain: Sequence[Scope]) -> list[str]:
     return [w for w in words if len({getattr(s.place, w) for s in plain}) > 1] or ["model"]
 
 
-def _any_values(plain: Sequence[Scope], measure: Measure) -> list[float]:
-    found = []
-    for scope in plain:
-        for method in scope.methods:
-            choice = choose(scope, method, "worst_group")
-            found += list(choice.values(measure).values()) if choice else []
-    return found
+def _is_known(measure: Measure, trial: Trial) -> bool:
+    """Whether a trial was measured so, at its end or at a check."""
+    if trial.state != "done":
+        return False
+    checked = (record.get(measure.checked, math.nan) for record in trial.selection) if measure.checked else ()
+    return math.isfinite(final(trial, measure.key)) or any(map(math.isfinite, checked))
 
 
 def _name(trial: Trial) -> dict[str, Any]:

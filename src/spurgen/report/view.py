@@ -30,7 +30,8 @@ def measures(summary: Summary) -> list[dict[str, str]]:
 def basis(summary: Summary) -> str:
     """What all of it rests on, in a sentence."""
     seeds = max((s.seeds for s in summary.scopes), default=0)
-    return sentences.of_study(summary.counts, seeds, SHORT.get(summary.rule, summary.rule))
+    rule = SHORT.get(summary.rule, summary.rule)
+    return sentences.of_study(summary.counts, seeds, rule, summary.early_stopping)
 
 
 def overview(summary: Summary) -> Table | None:
@@ -56,6 +57,7 @@ def scopes(summary: Summary, pictures: dict[int, Pictures]) -> list[dict[str, An
             {
                 "at": at,
                 "title": s.title,
+                "about": _about(summary, s),
                 "model": s.model,
                 "headline": sentences.headline(s),
                 "sentences": s.sentences,
@@ -123,6 +125,14 @@ def costs(summary: Summary) -> list[dict[str, Any]]:
                 }
             )
     return found
+
+
+def _about(summary: Summary, s: ScopeSummary) -> str:
+    """What was trained on what, and from which start."""
+    data = next((d for d in summary.datasets if d["name"] == s.data), None)
+    rows = f"{data['spec_id']}, {data['rows']:,} rows" if data else s.world
+    start = {"nothing": "random weights", "pretrained": "weights learnt from other shapes", "imagenet": "ImageNet"}
+    return f"{s.model.partition(' ')[0]}, starting from {start.get(s.start, s.start)}, on {rows}"
 
 
 def _keys(summary: Summary, s: ScopeSummary) -> Iterator[dict[str, str]]:
