@@ -1,6 +1,6 @@
-"""Writes docs/spec.md, the reference of everything a spec may say, from the schema and the parts themselves.
+"""Writes docs/spec.md and docs/study-reference.md, all that a spec and a study may say, from the schemas themselves.
 
-python docs/build_reference.py            write it
+python docs/build_reference.py            write them
 python docs/build_reference.py --check    fail when what is written is not what the code says
 """
 
@@ -14,26 +14,49 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from spurgen.compare.select import RULES
 from spurgen.parts import Choice, Constant, Distribution, Integers, Trait, Uniform
 from spurgen.spec.coupling import COUPLINGS
 from spurgen.spec.known import CHANNELS, MODALITIES, classes
 from spurgen.spec.world import ChannelSpec, NoiseSpec, SplitSpec, World
+from spurgen.study.spec import AblationSpec, ModelSpec, PretrainSpec, SearchSpec, StudySpec, WorldSpec
 
-PAGE = Path(__file__).parent / "spec.md"
+DOCS = Path(__file__).parent
 
 
 def main() -> int:
-    """Write the page, or compare it."""
+    """Write the pages, or compare them."""
     ask = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    ask.add_argument("--check", action="store_true", help="write nothing; exit with 1 when the page is out of date")
-    text = page()
-    if ask.parse_args().check:
-        current = PAGE.exists() and PAGE.read_text(encoding="utf-8") == text
-        print(f"{PAGE} is up to date" if current else f"{PAGE} is out of date; run: make docs")
-        return 0 if current else 1
-    PAGE.write_text(text, encoding="utf-8")
-    print(f"wrote {PAGE}")
-    return 0
+    ask.add_argument("--check", action="store_true", help="write nothing; exit with 1 when a page is out of date")
+    check, apart = ask.parse_args().check, 0
+    for name, text in (("spec.md", page()), ("study-reference.md", study_page())):
+        path = DOCS / name
+        if not check:
+            path.write_text(text, encoding="utf-8")
+            print(f"wrote {path}")
+            continue
+        current = path.exists() and path.read_text(encoding="utf-8") == text
+        print(f"{path} is up to date" if current else f"{path} is out of date; run: make docs")
+        apart += not current
+    return int(apart > 0)
+
+
+def study_page() -> str:
+    """All that a study may say."""
+    parts = [
+        "# Studies: reference",
+        "A study is a TOML file. This page is written from the schema that checks it (`make docs`); "
+        "`spurgen list studies` shows studies to start from, and [studies](studies.md) explains them.",
+        *model("The top level", StudySpec),
+        *model("`[worlds.NAME]`", WorldSpec),
+        *model("`[models.NAME]`", ModelSpec),
+        *model("`[ablations.NAME]`", AblationSpec),
+        *model("`[search]`", SearchSpec),
+        *model("`[pretrain]`", PretrainSpec),
+        "## Selection rules",
+        table(("rule", "chooses"), [(f"`{r.name}`", r.about) for r in RULES.values()]),
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 def page() -> str:
@@ -87,8 +110,10 @@ def shape(field: Mapping[str, Any], known: Mapping[str, Any]) -> str:
         return " or ".join(f'`"{value}"`' for value in field["enum"])
     options = field.get("anyOf") or field.get("oneOf")
     if options:
-        words = [shape(option, known) for option in options if option.get("type") != "null"]
-        return " or ".join(dict.fromkeys(words))
+        words = dict.fromkeys(shape(option, known) for option in options if option.get("type") != "null")
+        anything = {"true or false", "whole number", "number", "text"}
+        words = {"value": None} | words if words.keys() >= anything else words
+        return " or ".join(word for word in words if "value" not in words or word not in anything)
     kind = field.get("type")
     if kind == "array":
         return f"list of {shape(field.get('items', {}), known)}"

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from spurgen.store.writer import build
     from spurgen.study.run import run_study
     from spurgen.train import train
+    from spurgen.train.pretrain import pretrain
 
 _VERBS = {
     "load_spec": ("spurgen.spec", "load"),
@@ -45,6 +46,7 @@ _VERBS = {
     "open": ("spurgen.store.reader", "open"),
     "verify": ("spurgen.store.verify", "verify"),
     "export": ("spurgen.export", None),
+    "pretrain": ("spurgen.train.pretrain", "pretrain"),
     "train": ("spurgen.train", None),
     "evaluate": ("spurgen.evaluate", None),
     "run_study": ("spurgen.study.run", "run_study"),
@@ -62,6 +64,7 @@ __all__ = [
     "intervene",
     "load_spec",
     "open",
+    "pretrain",
     "render",
     "report",
     "run_study",

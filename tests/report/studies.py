@@ -133,6 +133,7 @@ def _planned(told: Told, dataset: reader.Dataset) -> Trial:
         seed=told.seed,
         device="cpu",
         group_by=None,
+        learns_by=None,
         draws=2,
         phase="final",
     ).keyed()

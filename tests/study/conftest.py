@@ -16,9 +16,9 @@ from tests.train.conftest import world as small_world
 torch.set_num_threads(1)  # networks this small only make threads wait for one another
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="session")
 def _tiny_model():
-    """It stays: fixtures of a whole session are made before those of a test."""
+    """Known before the fixtures of a session that train it."""
     MODELS.add("tiny", TINY)
 
 

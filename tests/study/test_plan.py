@@ -5,9 +5,11 @@ from __future__ import annotations
 import dataclasses
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spurgen.errors import SpecError
 from spurgen.study.plan import again, plan
 from spurgen.study.spec import StudySpec
 from spurgen.study.trial import Trial, trial_from
@@ -72,6 +74,15 @@ def test_an_option_said_or_left_at_its_default_is_the_same_trial(folder):
     assert [t.key for t in said] == [t.key for t in planned(folder)]
 
 
+def test_a_method_may_be_told_groups_of_its_own(folder):
+    trials = planned(folder, methods={"erm": {}, "dfr": {"group_by": ["label"], "reg": [0.1, 1.0]}}, seeds=1)
+    assert [(t.method, t.group_by, t.learns_by) for t in trials] == [
+        ("erm", None, None), ("dfr", None, ["label"]), ("dfr", None, ["label"])
+    ]  # fmt: skip
+    with pytest.raises(SpecError, match=r"methods.dfr.group_by: must be a list of columns"):
+        planned(folder, methods={"erm": {}, "dfr": {"group_by": "label"}})
+
+
 def test_samples_of_a_search(folder):
     methods = {"erm": {}, "irm": {"anneal": 0.2}, "group_dro": {}}
     search = {"samples": 4, "options": ["learning_rate"]}
@@ -116,11 +127,13 @@ def test_any_field_that_determines_a_trial_changes_its_key(name, by):
     base = Trial(
         world="w", ablation="", variant="", spec_id="a/v1", spec_digest="d", data="d-0", data_seed=0, rows=10,
         method="erm", settings={}, config="", model="tiny", model_digest="", start="nothing", pretrain=None,
-        options={"steps": 1}, asked=[], seed=0, device="cpu", group_by=None, draws=2, phase="final",
+        options={"steps": 1}, asked=[], seed=0, device="cpu", group_by=None, learns_by=None, draws=2, phase="final",
     ).keyed()  # fmt: skip
-    words = ("key", "world", "ablation", "variant", "config", "phase", "asked", "data")
+    words = ("key", "world", "ablation", "variant", "config", "phase", "asked", "data", "keep_weights")
     value = getattr(base, name)
-    if isinstance(value, int):
+    if isinstance(value, bool):
+        new = not value
+    elif isinstance(value, int):
         new = value + by
     elif isinstance(value, str):
         new = value + "x" * by

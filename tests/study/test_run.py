@@ -6,6 +6,7 @@ import collections
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,8 +20,10 @@ from spurgen.learning import METHODS
 from spurgen.study import directory as place
 from spurgen.study import ledger
 from spurgen.study.choice import records_of
+from spurgen.study.perform import claiming
 from spurgen.study.results import read_results
 from spurgen.study.run import run_study
+from spurgen.train.turns import beside
 from tests.study.conftest import file_of
 
 
@@ -48,6 +51,15 @@ def test_a_study_from_file_to_table(folder):
     assert [line.method for line in cell.lines] == ["erm", "group_dro"]
     assert [c.method for c in cell.comparisons["worst_group_accuracy"]] == ["group_dro"]
     json.dumps(found.as_dict(), allow_nan=False)
+
+
+def test_weights_need_not_be_kept(folder):
+    found = run(file_of(folder, keep_weights=False, seeds=1), folder / "s")
+    for trial in found.trials:
+        there = {path.name for path in (folder / "s" / "trials" / trial.key / "run").iterdir()}
+        assert "weights.safetensors" not in there and {"run.json", "checks.parquet", "records.parquet"} <= there
+    again = run(file_of(folder, seeds=1), folder / "s")  # they were no part of what determines a trial
+    assert sum(events(folder / "s", "started").values()) == len(again.trials)
 
 
 def test_the_last_check_scores_the_same_rows_as_the_evaluation(folder):
@@ -107,7 +119,7 @@ def test_an_error_of_a_program_is_no_failure_of_a_trial(folder, monkeypatch):
     def broken(*args, **how):
         raise AttributeError("a mistake of ours")
 
-    monkeypatch.setattr("spurgen.study.perform.perform", broken)
+    monkeypatch.setattr("spurgen.study.perform.prepare", broken)
     with pytest.raises(AttributeError, match="a mistake of ours"):
         run(file_of(folder), folder / "s")
 
@@ -180,11 +192,48 @@ def test_a_method_that_learns_from_validation_rows_is_chosen_by_others(folder):
     assert found.cell(found.places[0], "average").lines[1].config in ("reg=0.1", "reg=1")
 
 
+def test_groups_that_a_method_is_told_are_not_those_of_its_scores(folder):
+    found = run(file_of(folder, methods={"erm": {}, "resample": {"group_by": ["label"]}}, seeds=1), folder / "s")
+    plain, told = found.trials
+    about = json.loads((folder / "s" / "trials" / told.key / "run" / "run.json").read_text())
+    assert about["group_by"] == ["label"]
+    for trial in (told, plain):
+        scores = json.loads((folder / "s" / "trials" / trial.key / "scores" / "results.json").read_text())
+        assert scores["group_by"] == ["background:aligned", "hue:aligned"]
+        assert records_of(folder / "s", trial)[-1]["test_worst_group"] == scores["metrics"]["worst_group_accuracy"]
+    checks = pq.read_table(folder / "s" / "trials" / told.key / "run" / "checks.parquet").to_pylist()[-1]
+    assert records_of(folder / "s", told)[-1]["val_worst_group"] == checks["validation worst_group_accuracy"]
+
+
+def test_a_start_is_made_once_and_begun_from(folder):
+    models = {"tiny": {"starts": ["nothing", "pretrained"], "options": {"learning_rate": 0.001}}}
+    path = file_of(folder, models=models, methods={"erm": {}}, pretrain={"steps": 6, "batch_size": 32})
+    found = run(path, folder / "s")
+    assert {t.start for t in found.trials} == {"nothing", "pretrained"} and found.counts["done"] == 4
+    assert len(list((folder / "s" / place.STARTS).iterdir())) == 1
+    for trial in found.trials:
+        about = json.loads((folder / "s" / "trials" / trial.key / "run" / "run.json").read_text())
+        assert bool(about.get("start")) == (trial.start == "pretrained")
+    assert [where.words for where in found.places] == ["small, tiny", "small, tiny from pretrained"]
+
+
 @pytest.mark.parametrize("method", METHODS.names())
 def test_every_method_can_be_part_of_a_study(folder, method):
     methods = {"erm": {}, method: {"first_stage": 0.5} if method == "jtt" else {}}
     found = run(file_of(folder, methods=methods, seeds=1), folder / "s")
     assert found.counts["done"] == len(methods) == len(found.trials)
+
+
+def test_trials_that_take_turns_find_what_they_would_alone(folder):
+    path = file_of(folder, methods={"erm": {}, "mixup": {}, "dfr": {}})
+    alone = run(path, folder / "alone")
+    together = folder / "together"
+    place.settle(together, path.read_text(), {"id": "tiny", "device": "cpu", "study": alone.study.dump(), "folder": ""})
+    place.write_plan(together, alone.trials)
+    shutil.copytree(folder / "alone" / place.WORLDS, together / place.WORLDS)
+    work = (claiming(together, trial, retry=False) for trial in alone.trials)
+    assert list(beside(work, 3)) == ["done"] * 6
+    assert outcome(together) == outcome(folder / "alone")
 
 
 # --------------------------------------------------------------------------------------------- several processes

@@ -35,9 +35,9 @@ class Mean(Net):
 TINY = Model(name="tiny", about="for tests", modality="image", build=Mean, learning_rate=1e-2)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="session")
 def _tiny_model():
-    """It stays: fixtures of a whole session are made before those of a test."""
+    """Known before the fixtures of a session that train it."""
     MODELS.add("tiny", TINY)
 
 

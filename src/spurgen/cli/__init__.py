@@ -20,6 +20,7 @@ VERBS = {
     "counterfactual": "Draw one row again with every value of a channel.",
     "verify": "Check every hash and every row of a dataset.",
     "export": "Write a dataset in another format.",
+    "pretrain": "Make a start for training: a network that knows other shapes.",
     "train": "Train a model with a method.",
     "evaluate": "Score a run, or anybody's predictions: accuracy, groups, and how much it leans on each channel.",
     "study": "Run and compare many trials: worlds, methods, models, settings, seeds.",
@@ -80,7 +81,8 @@ def main(args: list[str] | None = None) -> None:
     except click.ClickException as error:
         _fail(_usage(error), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        again = "; the same command again goes on where it was" if {"generate", "train", "study"} & {*words[:1]} else ""
+        resumes = {"generate", "pretrain", "train", "study"} & {*words[:1]}
+        again = "; the same command again goes on where it was" if resumes else ""
         _fail(f"stopped{again}", 130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -93,7 +93,14 @@ def models() -> Listing:
 
     parts = [MODELS.get(name) for name in MODELS.names()]
     return [
-        {"name": p.name, "reads": p.modality, "learning_rate": p.learning_rate, "paper": p.paper, "about": p.about}
+        {
+            "name": p.name,
+            "reads": p.modality,
+            "pretrained": p.pretrained,
+            "learning_rate": p.learning_rate,
+            "paper": p.paper,
+            "about": p.about,
+        }
         for p in parts
     ]
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 @click.option("--graphs", default="auto", show_default=True, help="Captured steps on a GPU: auto, on or off.")
 @click.option("--group-by", help="Columns that make groups, such as label,background; unless given, which are aligned.")
 @click.option("--stream", is_flag=True, help="DATA is a preset or spec; rows are drawn as they are learnt from.")
+@click.option("--start", metavar="START", help="What `spurgen pretrain` made; or imagenet, nothing: what MODEL has.")
 @click.option("--tensorboard", metavar="LOGS", type=click.Path(file_okay=False), help="Also log to TensorBoard there.")
 @click.option("--force", is_flag=True, help="Replace another run in RUN.")
 @json_option
@@ -63,6 +64,7 @@ def command(
     graphs: str,
     group_by: str | None,
     stream: bool,
+    start: str | None,
     tensorboard: str | None,
     force: bool,
     as_json: bool,
@@ -100,7 +102,7 @@ def command(
     with progress(quiet or as_json) as told:
         run = train(
             data, method, model, out, seed, assignments(settings), given, device, graphs, group_by, stream,
-            subscribers=[*listeners, told], force=force,
+            subscribers=[*listeners, told], force=force, start=start,
         )  # fmt: skip
     if as_json:
         print_json({"directory": out, **run.about})

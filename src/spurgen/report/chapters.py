@@ -157,7 +157,7 @@ def groups(summary: Summary, scope: ScopeSummary) -> list[Figure]:
             about,
             key([(m, kind(scope, m)) for m in shown]),
             table(f"groups-{scope.model}", title, columns, told),
-            [reproduce.scoring(summary.name, of, scope.data) for of in scope.trial_of.values()],
+            [line for m in methods for line in again_trial(summary, scope, m)],
         )
     ]
 

@@ -58,7 +58,7 @@ def again_numbers(summary: Summary, scope: ScopeSummary, path: str) -> str:
 
 
 def again_trial(summary: Summary, scope: ScopeSummary, method: str) -> list[str]:
-    """The command that scores once more the trial of a method whose pictures are shown."""
+    """The commands that score once more the trial of a method whose pictures are shown."""
     key = scope.trial_of.get(method, "")
-    data = next((t["data"] for t in summary.settled if t["key"] == key), None)
-    return [] if data is None else [reproduce.scoring(summary.name, key, data)]
+    trial = next((t for t in summary.settled if t["key"] == key), None)
+    return [] if trial is None else reproduce.scoring(summary.name, trial)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 
@@ -48,19 +48,26 @@ def training(name: str, trial: Mapping[str, Any]) -> list[str]:
     more = [*_pairs("--set", trial.get("settings") or {}), *_pairs("--option", options)]
     about = ["--method", trial["method"], "--model", trial["model"], "--seed", trial["seed"]]
     return [
-        command("spurgen", "train", data, *about, *more, "--out", out),
-        command("spurgen", "evaluate", out, "--on", data),
+        command("spurgen", "train", data, *about, *more, *_grouped(trial.get("learns_by")), "--out", out),
+        command("spurgen", "evaluate", out, "--on", data, *_grouped(trial.get("group_by"))),
     ]
 
 
-def scoring(name: str, key: str, data: str) -> str:
-    """The scores of a trial from the weights that the study kept."""
-    return command("spurgen", "evaluate", f"{name}/trials/{key}/run", "--on", f"{name}/data/{data}", "--out", "scores")
+def scoring(name: str, trial: Mapping[str, Any]) -> list[str]:
+    """The scores of a trial from the weights that the study kept; from training it again where it kept none."""
+    if not trial.get("keep_weights", True):
+        return training(name, trial)
+    run, data = f"{name}/trials/{trial['key']}/run", f"{name}/data/{trial['data']}"
+    return [command("spurgen", "evaluate", run, "--on", data, *_grouped(trial.get("group_by")), "--out", "scores")]
 
 
 def numbers(name: str, path: str) -> str:
     """The numbers behind a figure, in Python."""
     return f"python -c 'from spurgen.report.summarize import summarize; print(summarize(\"{name}\"){path})'"
+
+
+def _grouped(by: Sequence[str] | None) -> list[str]:
+    return ["--group-by", ",".join(by)] if by else []
 
 
 def _pairs(flag: str, given: Mapping[str, Any]) -> Iterable[str]:

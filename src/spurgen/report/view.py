@@ -192,7 +192,7 @@ def _facts(s: ScopeSummary) -> Iterator[str]:
 def _again_strips(summary: Summary, s: ScopeSummary, mine: Pictures | None) -> list[list[str]]:
     if mine is None:
         return []
-    scored = [reproduce.scoring(summary.name, s.trial_of[m], s.data) for m in mine.methods]
+    scored = [line for m in mine.methods for line in again_trial(summary, s, m)]
     return [[reproduce.strip(summary.name, s.data, x.row_id, x.channel), *scored] for x in mine.strips]
 
 

@@ -15,6 +15,7 @@ from spurgen.study import directory as place
 from spurgen.study import ledger
 from spurgen.study.trial import Trial
 from spurgen.study.worlds import TEST, TRAIN, VAL
+from spurgen.train.turns import Turns, done
 
 if TYPE_CHECKING:
     from spurgen.load.rows import Rows
@@ -28,6 +29,13 @@ _OTHER_ROWS = 1 << 40  # added to the seed of data: rows that no trial learns fr
 
 def claim(directory: Path, trial: Trial, retry: bool, subscribers: Sequence[Subscriber] = ()) -> str:
     """Perform a trial unless somebody has, or is at it: "done", "failed", "held" by another, or "was" settled."""
+    return done(claiming(directory, trial, retry, subscribers, turns=False))
+
+
+def claiming(
+    directory: Path, trial: Trial, retry: bool, subscribers: Sequence[Subscriber] = (), turns: bool = True
+) -> Turns[str]:
+    """The same, as a generator that others may take turns with."""
     folder = place.trial_folder(directory, trial.key)
     try:
         with lock.held(folder):
@@ -37,10 +45,8 @@ def claim(directory: Path, trial: Trial, retry: bool, subscribers: Sequence[Subs
             atomic.write(folder / "trial.json", (json.dumps(trial.as_dict(), indent=1) + "\n").encode())
             ledger.append(directory, trial.key, "started")
             try:
-                seconds, row = perform(directory, trial, subscribers)
-            except Exception as error:
-                if not isinstance(error, SpurgenError | RuntimeError | MemoryError | ArithmeticError | OSError):
-                    raise
+                seconds, row = yield from performing(directory, trial, subscribers, turns)
+            except (SpurgenError, RuntimeError, MemoryError, ArithmeticError, OSError) as error:
                 ledger.append(directory, trial.key, "failed", reason=_reason(error))
                 return "failed"
             ledger.append(directory, trial.key, "done", seconds=seconds, row=row)
@@ -55,43 +61,57 @@ def _reason(error: BaseException) -> str:
     return first if isinstance(error, SpurgenError) else f"{type(error).__name__}: {first}"
 
 
-def perform(directory: Path, trial: Trial, subscribers: Sequence[Subscriber] = ()) -> tuple[float, dict[str, Any]]:
+def performing(
+    directory: Path, trial: Trial, subscribers: Sequence[Subscriber], turns: bool
+) -> Turns[tuple[float, dict[str, Any]]]:
     """(seconds of training, the scores as a flat row)."""
     from spurgen.evaluate.interventions import Plan
     from spurgen.evaluate.score import as_row
     from spurgen.evaluate.strips import write_strips
     from spurgen.evaluate.verb import evaluate
-    from spurgen.train.run import train
+    from spurgen.train.directory import WEIGHTS
+    from spurgen.train.run import training
 
     dataset = prepare(directory, trial)
     folder = place.trial_folder(directory, trial.key)
-    how: dict[str, Any] = {}
-    if trial.start == "pretrained":
-        how["start"] = directory / place.STARTS / start_name(trial)
-    run = train(
+    start = started_from(directory, trial) if trial.start == "pretrained" else None
+    run = yield from training(
         dataset, trial.method, trial.model, folder / "run", trial.seed, trial.settings,
-        {name: trial.options[name] for name in trial.asked}, trial.device, group_by=trial.group_by,
-        subscribers=subscribers, watch=watched(trial, dataset), force=True, **how,
+        {name: trial.options[name] for name in trial.asked}, trial.device, group_by=trial.learns_by,
+        subscribers=subscribers, force=True, watch=watched(trial, dataset), start=start, turns=turns,
     )  # fmt: skip
     plan = Plan(draws=trial.draws)
     scores = evaluate(run, dataset, split=TEST, plan=plan, group_by=trial.group_by, out=folder / "scores")
     if not trial.variant:  # for the report, which shows rows of worlds as they are
         write_strips(run, dataset, folder / "scores", TEST)
+    if not trial.keep_weights:
+        (folder / "run" / WEIGHTS).unlink(missing_ok=True)
     row = {k: v for k, v in as_row(scores, {}).items() if not isinstance(v, float) or math.isfinite(v)}
     return float(run.about["seconds"]), row
 
 
-def start_name(trial: Trial) -> str:
-    """The folder of a start that the study makes."""
+def started_from(directory: Path, trial: Trial) -> Path:
+    """The start of a trial, made if it is not there yet; whoever else is making it is waited for."""
+    from spurgen.spec.world import size_px
+    from spurgen.train.pretrain import pretrain
+
     assert trial.pretrain is not None
-    return "-".join([trial.model.replace("/", "-"), *(str(v) for v in trial.pretrain.values())])
+    spec = prepare(directory, trial).spec
+    words = [trial.model.replace("/", "-"), f"{size_px(spec)}px", *(f"{v}" for v in trial.pretrain.values())]
+    target = directory / place.STARTS / "-".join(words)
+    while True:
+        try:
+            pretrain(trial.model, target, size_px=size_px(spec), device=trial.device, **trial.pretrain)
+            return target
+        except Busy:
+            time.sleep(0.5)
 
 
 def watched(trial: Trial, dataset: Dataset) -> dict[str, Rows]:
     """Rows that are scored at every check: the test rows, and fresh ones that nobody learns from.
 
-    "training" are like the training rows; a method that learns from validation rows too is chosen by fresh ones like
-    them, "validation".
+    "training" are like the training rows. A method that learns from validation rows, or is told other groups than those
+    that scores are about, is chosen by fresh ones like them, "validation".
     """
     from spurgen.learning import METHODS
     from spurgen.load.rows import open_rows
@@ -103,7 +123,8 @@ def watched(trial: Trial, dataset: Dataset) -> dict[str, Rows]:
         "test": open_rows(dataset, TEST, modality, target="label", group_by=trial.group_by),
         "training": _fresh(trial, dataset.spec, TRAIN, modality),
     }
-    if METHODS.get(trial.method).needs.validation and VAL in dataset.spec.splits:
+    judged = METHODS.get(trial.method).needs.validation or trial.learns_by != trial.group_by
+    if judged and VAL in dataset.spec.splits:
         found["validation"] = _fresh(trial, dataset.spec, VAL, modality)
     return found
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from spurgen import seeds
 from spurgen.errors import SpecError, SpurgenError
@@ -18,6 +18,8 @@ from spurgen.study.trial import Trial
 from spurgen.study.worlds import Variant, data_name, variants
 from spurgen.train.encode import find_model
 from spurgen.train.options import Options
+
+GROUPS = "group_by"  # among the settings of a method: what makes the groups that it is told
 
 
 class Config(NamedTuple):
@@ -73,12 +75,12 @@ def _arms(study: StudySpec) -> list[tuple[str, Model, str, dict[str, Any], str]]
                     f"models.{name}.starts", f"{name} always starts from {model.pretrained}; say {model.pretrained!r}"
                 )
             found += [(name, model, str(start), dict(given.options), method) for method in study.methods]
-    for method, settings in study.methods.items():
+    for method in study.methods:
         try:
             part = METHODS.get(method)
         except SpurgenError as error:
             raise SpecError("methods", str(error)) from None
-        for choice in _products(settings):
+        for choice in _products(_settings(study, method)):
             _filled(part.settings, choice, f"methods.{method}", f"method {method}")
     for path, options in (
         ("options", study.options),
@@ -96,6 +98,19 @@ def _known() -> str:
     return ", ".join(_ranges(Options))
 
 
+def _settings(study: StudySpec, method: str) -> dict[str, Any]:
+    """What the study says of a method's settings."""
+    return {name: value for name, value in study.methods[method].items() if name != GROUPS}
+
+
+def _learns_by(study: StudySpec, method: str) -> list[str] | None:
+    """What makes the groups that a method is told."""
+    found = study.methods[method].get(GROUPS, study.group_by)
+    if found is not None and not (isinstance(found, list) and found and all(isinstance(name, str) for name in found)):
+        raise SpecError(f"methods.{method}.{GROUPS}", "must be a list of columns, such as ['label']")
+    return cast("list[str] | None", found)
+
+
 def _filled(kind: Any, given: Mapping[str, Any], path: str, whose: str) -> Any:
     try:
         return fill(kind, given, whose)
@@ -105,7 +120,7 @@ def _filled(kind: Any, given: Mapping[str, Any], path: str, whose: str) -> Any:
 
 def configurations(study: StudySpec, method: str, its_options: Mapping[str, Any], seed: int) -> Iterator[Config]:
     """The settings that are tried of one method with one model: a grid, or samples."""
-    settings, options = study.methods[method], study.options | dict(its_options)
+    settings, options = _settings(study, method), study.options | dict(its_options)
     if study.search is not None:
         yield from _samples(study, method, settings, options, seed)
         return
@@ -208,6 +223,8 @@ def _trial(
         seed=seed,
         device=device,
         group_by=study.group_by,
+        learns_by=_learns_by(study, method),
         draws=study.draws,
         phase="search" if study.searches_first else "final",
+        keep_weights=study.keep_weights,
     ).keyed()

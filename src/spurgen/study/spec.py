@@ -85,7 +85,7 @@ class PretrainSpec(BaseModel):
     """How the start 'pretrained' is made."""
 
     model_config = _STRICT
-    steps: int = Field(4000, gt=0, le=10**8, description="Steps on an endless stream of other objects.")
+    steps: int = Field(8000, gt=0, le=10**8, description="Steps on an endless stream of other objects.")
     batch_size: int = Field(64, gt=0, le=65536, description="Rows in a batch.")
     seed: Seed = Field(0, description="Of weights and rows.")
 
@@ -98,7 +98,9 @@ class StudySpec(BaseModel):
     description: str = Field("", max_length=2000, description="What it is for, in a sentence or two.")
     worlds: dict[Label, WorldSpec] = Field(min_length=1, description="Name -> world.")
     methods: dict[Name, dict[str, Values]] = Field(
-        min_length=1, description="Method -> its settings; a list is a grid, what is left out has its default."
+        min_length=1,
+        description="Method -> its settings; a list is a grid, what is left out has its default. "
+        "group_by, a list of columns, makes the groups that this method is told; scores have the study's own.",
     )
     models: list[str] | dict[str, ModelSpec] = Field(
         ["small_cnn"], min_length=1, description="Models; or a table model -> starts and options."
@@ -122,6 +124,9 @@ class StudySpec(BaseModel):
         False, description="Rules choose among all checks of a trial; false: among configurations, at the end."
     )
     draws: int = Field(2, gt=0, le=1000, description="Random draws of each intervention that scores are made of.")
+    keep_weights: bool = Field(
+        True, description="Whether the weights of every trial are kept once they are scored; predictions always are."
+    )
     unchanged: bool = Field(True, description="Whether worlds are also run as they are, beside their ablations.")
     ablations: dict[Label, AblationSpec] = Field({}, description="Name -> variants of every world.")
     search: SearchSpec | None = Field(None, description="A random search; without it, settings are a grid.")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from spurgen.errors import DataError
@@ -19,7 +18,8 @@ class Trial:
     """One training and scoring.
 
     `data` is the folder of its dataset, `config` the words that tell its settings from those of its siblings, `asked`
-    the options that the study gives (the others have their defaults). `phase` is "search" for one that is only chosen
+    the options that the study gives (the others have their defaults). Scores are about the groups of `group_by`, the
+    method is told those of `learns_by`. `phase` is "search" for one that is only chosen
     by, "final" for one that counts.
     """
 
@@ -43,8 +43,10 @@ class Trial:
     seed: int
     device: str
     group_by: list[str] | None
+    learns_by: list[str] | None
     draws: int
     phase: str
+    keep_weights: bool = True
     key: str = ""
     format: int = FORMAT
     spurgen: str = __version__
@@ -69,11 +71,12 @@ class Trial:
         )
 
 
-_NAMES = ("key", "world", "ablation", "variant", "config", "phase", "asked", "data")
+_NAMES = ("key", "world", "ablation", "variant", "config", "phase", "asked", "data", "keep_weights")
 
 
-def trial_from(told: Mapping[str, Any], where: str) -> Trial:
+def trial_from(told: Any, where: str) -> Trial:
     """A trial from plain data, as a study's directory keeps it."""
-    if not isinstance(told, Mapping) or set(told) != {f.name for f in fields(Trial)}:
-        raise DataError(f"{where} is of another version of SpurGen, or damaged; run the study again")
-    return Trial(**told)
+    try:
+        return Trial(**told)
+    except TypeError:
+        raise DataError(f"{where} is of another version of SpurGen, or damaged; run the study again") from None

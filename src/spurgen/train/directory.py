@@ -43,7 +43,7 @@ def must_be_dropped(directory: Path, new: Mapping[str, Any], force: bool) -> boo
     came_to_something = about.get("state") == "complete" or (directory / CHECKPOINT).exists()
     if not force and came_to_something and about.get("state") != "failed":
         raise DataError(
-            f"{directory} holds another run ({described(about)}; {_difference(about, new)}); choose another directory, "
+            f"{directory} holds another run ({described(about)}; {difference(about, new)}); choose another directory, "
             "or replace it with --force"
         )
     return True
@@ -59,14 +59,14 @@ def _is_damaged(path: Path) -> bool:
     return False
 
 
-def _difference(old: Mapping[str, Any], new: Mapping[str, Any], within: str = "") -> str:
+def difference(old: Mapping[str, Any], new: Mapping[str, Any], within: str = "") -> str:
     """The first thing that determines runs and is not the same in both."""
-    for name in new:
-        one, two = old.get(name), new[name]
+    for name in dict.fromkeys([*new, *(["start"] if "start" in old else [])]):
+        one, two = (about.get(name, "nothing" if name == "start" else None) for about in (old, new))
         if name in ("key", "torch", "python", "task") or one == two:
             continue
         if isinstance(one, Mapping) and isinstance(two, Mapping):
-            return _difference(one, two, "" if name in ("options", "settings") else f"{name}.")
+            return difference(one, two, "" if name in ("options", "settings") else f"{name}.")
         return f"its {within}{name} is {brief(one)}, not {brief(two)}"
     return "it is of another version"
 
@@ -95,4 +95,5 @@ def about_of(directory: Path) -> dict[str, Any]:
 def described(about: Mapping[str, Any]) -> str:
     """A run in a few words."""
     settings = ", ".join(f"{k}={v:g}" if isinstance(v, float) else f"{k}={v}" for k, v in about["settings"].items())
-    return f"{about['method']}{f' ({settings})' if settings else ''}, {about['model']}, seed {about['seed']}"
+    start = f", start {about['start']}" if "start" in about else ""
+    return f"{about['method']}{f' ({settings})' if settings else ''}, {about['model']}, seed {about['seed']}{start}"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +22,7 @@ from spurgen.train.options import Options, autocast, rate_at, stage_steps
 from spurgen.train.sampling import Sampler, sampler
 from spurgen.train.source import Source, Stored
 from spurgen.train.step import Stepper
+from spurgen.train.turns import Own, Turns, done
 
 _READ = 50  # steps between two looks at the notes: a number that is none is found so soon
 _SAVE_SECONDS = 30.0
@@ -82,27 +82,37 @@ class Trainer:
 
     def run(self, about: dict[str, Any] | None = None) -> Outcome:
         """Take all steps that are left. Torch's own random numbers are used, and put back afterwards."""
-        on = [self.device] if self.device.type == "cuda" else []
-        exact = torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True)
-        here: Any = torch.cuda.device(self.device) if on else contextlib.nullcontext()
-        with here, torch.random.fork_rng(devices=on), exact:
+        return done(self.course(about, turns=False))
+
+    def course(self, about: dict[str, Any] | None = None, turns: bool = True) -> Turns[Outcome]:
+        """The same, with a stop after every step for `turns`, in which others may use torch as if nobody else did."""
+        own = Own(self.device, turns)
+        own.enter()
+        try:
             torch.manual_seed(int(seeds.key(self.learner.task.seed, "train/torch")[0] >> np.uint64(1)))
             self._resume()
             events.tell(self.subscribers, events.Began(self.place.taken, self.total, about or {}))
             while self.place.stage < len(self.stages):
-                self._stage(self.place.stage)
+                for _ in self._stage(self.place.stage):
+                    if turns:
+                        own.leave()
+                        yield
+                        own.enter()
                 self.place.stage += 1
                 self.place.step, self.place.begun = 0, False
-        if self.best:
-            self.learner.load_state_dict(self.best)
-        self.learner.eval()
+            if self.best:
+                self.learner.load_state_dict(self.best)
+            self.learner.eval()
+        finally:
+            own.leave()
         events.tell(self.subscribers, events.Ended(self.place.taken))
         self.place.seconds += time.monotonic() - self._started
         return Outcome(_stacked(self.records), _stacked(self.checks), self.place)
 
     # --------------------------------------------------------------------------------------------------- stages
 
-    def _stage(self, stage: int) -> None:
+    def _stage(self, stage: int) -> Iterator[None]:
+        """All steps of a stage that are left, a stop after each."""
         steps = self.steps[stage]
         if not self.place.begun:
             self.learner.eval()
@@ -128,6 +138,7 @@ class Trainer:
             if self.path is not None and ((done and stage + 1 < len(self.stages)) or self._due()):
                 self._read(stepper, steps)
                 self._save(stepper)
+            yield
         self._finite()
 
     def _take(self, stepper: Stepper, stage: int, steps: int, rows: Sampler | None) -> None:

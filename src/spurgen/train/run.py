@@ -6,7 +6,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,12 +38,16 @@ from spurgen.train.encode import Encoder, find_model
 from spurgen.train.events import Subscriber
 from spurgen.train.loop import Outcome, Trainer
 from spurgen.train.options import Options, resolve_device
+from spurgen.train.refuse import check_needs, check_used
 from spurgen.train.source import split_of
+from spurgen.train.start import Start, determines, find_start
+from spurgen.train.turns import Turns, done
 from spurgen.train.world import World, open_world
 from spurgen.version import __version__
 
 if TYPE_CHECKING:
     from spurgen.load.rows import Rows
+    from spurgen.spec import World as Spec
     from spurgen.store.reader import Dataset
 
 
@@ -62,7 +66,7 @@ class Run:
 
 
 def train(
-    data: str | Path | Dataset,
+    data: str | Path | Dataset | Spec,
     method: str = "erm",
     model: str = "small_cnn",
     out: str | Path | None = None,
@@ -77,14 +81,41 @@ def train(
     subscribers: Sequence[Subscriber] = (),
     force: bool = False,
     watch: Mapping[str, Rows] | None = None,
+    start: str | Path | Start | None = None,
 ) -> Run:
     """Train a model with a method on a dataset, and validate it on the way.
 
     `data` is a finished dataset, or with `stream` a spec or preset whose rows are drawn while they are learnt from.
-    With `out` the run is kept there; one that was stopped goes on, and one that is complete is only opened.
+    With `out` the run is kept there; one that was stopped goes on, and one that is complete is only opened. `start` is
+    what `spurgen.pretrain` made, or its directory; "nothing" or "imagenet" where the model is built with that anyway.
     Rows in `watch` are scored at every check beside the validation rows; nothing is learnt or chosen from them.
     """
+    asked = (data, method, model, out, seed, settings, options, device, graphs, group_by, stream, splits, subscribers)
+    return done(training(*asked, force=force, watch=watch, start=start, turns=False))
+
+
+def training(
+    data: str | Path | Dataset | Spec,
+    method: str = "erm",
+    model: str = "small_cnn",
+    out: str | Path | None = None,
+    seed: int = 0,
+    settings: Mapping[str, Any] | None = None,
+    options: Mapping[str, Any] | None = None,
+    device: str = "auto",
+    graphs: str = "auto",
+    group_by: str | Sequence[str] | None = None,
+    stream: bool = False,
+    splits: tuple[str, str] = ("train", "val"),
+    subscribers: Sequence[Subscriber] = (),
+    force: bool = False,
+    watch: Mapping[str, Rows] | None = None,
+    start: str | Path | Start | None = None,
+    turns: bool = True,
+) -> Turns[Run]:
+    """The same one step at a time: a generator that others may take turns with, and that returns the run."""
     part, kind = METHODS.get(method), find_model(model)
+    begun = find_start(start, kind)
     chosen = fill(part.settings, settings or {}, f"method {method}")
     how = fill(Options, options or {}, "training")
     where = resolve_device(device)
@@ -102,6 +133,7 @@ def train(
         "settings": asdict(chosen),
         "model": kind.name,
         **({"model_digest": kind.digest} if kind.digest else {}),
+        **determines(begun),
         "options": asdict(how) | {"learning_rate": how.learning_rate or kind.learning_rate},
         "seed": seeds.whole("seed", seed),
         "device": where.type,
@@ -110,75 +142,28 @@ def train(
     }
     key = hashlib.blake2b(json.dumps(about, sort_keys=True).encode(), digest_size=16).hexdigest()
     about |= {"key": key, "torch": torch.__version__, "python": platform.python_version(), "task": world.task_about()}
+    about |= {"start": kind.pretrained} if kind.pretrained else {}  # the model says that already: not for the key
     if out is None:
-        trial = _prepared(about, part, kind, chosen, how, world, where)
-        return _trained(trial, about, how, world, graphs, None, list(subscribers), watch or {})
+        trial = _prepared(about, part, kind, chosen, how, world, where, begun)
+        return (yield from _trained(trial, about, how, world, graphs, None, list(subscribers), watch or {}, turns))
     directory = Path(out)
     other = must_be_dropped(directory, about, force)
     if not other and (directory / WEIGHTS).is_file():
         return load_run(directory, device)
-    trial = _prepared(about, part, kind, chosen, how, world, where)  # refuses before anything is written
+    trial = _prepared(about, part, kind, chosen, how, world, where, begun)  # refuses before anything is written
     with lock.held(directory):
         if other:
             drop(directory)
         atomic.write(directory / ABOUT, _json(about | {"state": "running"}))
         try:
-            run = _trained(trial, about, how, world, graphs, directory, list(subscribers), watch or {})
+            run = yield from _trained(
+                trial, about, how, world, graphs, directory, list(subscribers), watch or {}, turns
+            )
         except SpurgenError as error:
             atomic.write(directory / ABOUT, _json(about | {"state": "failed", "reason": str(error)}))
             raise
         _keep(run)
     return run
-
-
-def check_needs(method: Method, settings: Any, world: World) -> None:
-    """Refuse data that lacks what the method cannot do without."""
-    needs = method.needs
-    if getattr(settings, "over", "group") == "class":
-        needs = replace(needs, groups=False)
-    if world.endless and (needs.rows or needs.validation):
-        raise SpurgenError(f"{method.name} needs a fixed list of rows, which a stream is not; train on a dataset")
-    if needs.groups and len(world.groups) < 2:
-        raise SpurgenError(
-            f"{method.name} needs group attributes, and this data has none: {world.name} has no channels; "
-            "say what to group by (--group-by), or take a method that needs labels only (spurgen list methods)"
-        )
-    if needs.groups and int((world.group_sizes > 0).sum()) < 2:
-        raise SpurgenError(
-            f"{method.name} needs rows of at least two groups, and all training rows of {world.name} are of one; "
-            "say what else to group by (--group-by)"
-        )
-    if needs.generator and not world.spec.channels:
-        raise SpurgenError(
-            f"{method.name} draws rows again with other attributes, and {world.name} has no channels to do so; "
-            "take another method"
-        )
-    if needs.environments and len(world.environments) < 2:
-        raise SpurgenError(
-            f"{method.name} compares environments, and the training rows of {world.name} are of one; "
-            "train on a world whose training split mixes several"
-        )
-    if needs.validation and world.val is None:
-        raise SpurgenError(f"{method.name} fits on validation rows, and {world.name} has no split for them")
-    if needs.validation and world.val is not None and int((world.val.groups.counts > 0).sum()) < 2:
-        raise SpurgenError(
-            f"{method.name} balances groups of validation rows, and all those of {world.name} are of one; "
-            "say what else to group by (--group-by)"
-        )
-
-
-def check_used(given: Mapping[str, Any], options: Options, model: Model, world: World) -> None:
-    """Refuse options that were given and would have no effect."""
-    unused = {
-        "momentum": options.optimiser != "sgd" and "only the optimiser sgd has one",
-        "epochs": options.steps > 0 and "steps are given too, and go before it",
-        "shift_px": model.modality != "image" and f"{model.name} does not read pictures alone",
-        "checks": world.val is None and f"{world.name} has no split to validate on",
-        "keep": world.val is None and f"{world.name} has no split to validate on",
-    }
-    for name, reason in unused.items():
-        if name in given and reason:
-            raise SpurgenError(f"the option {name} would have no effect: {reason}; leave it out")
 
 
 def _prepared(
@@ -189,10 +174,11 @@ def _prepared(
     options: Options,
     world: World,
     device: torch.device,
+    start: Start | None,
 ) -> tuple[Encoder, Learner]:
     """What is trained; what the learner cannot do with this world is refused."""
     encoder = Encoder.of(kind, world.texts())
-    learner = build_learner(about, method, kind, settings, encoder, world.size_px, device)
+    learner = build_learner(about, method, kind, settings, encoder, world.size_px, device, start)
     if world.endless and any(learner.sampling(stage) != Sampling() for stage in range(len(learner.stages()))):
         raise SpurgenError(
             f"{method.name} samples rows by group or environment, which a stream cannot; train on a dataset"
@@ -214,7 +200,8 @@ def _trained(
     directory: Path | None,
     subscribers: list[Subscriber],
     watch: Mapping[str, Rows],
-) -> Run:
+    turns: bool,
+) -> Turns[Run]:
     encoder, learner = trial
     device = learner.task.device
     source = world.source(encoder, device)
@@ -231,7 +218,7 @@ def _trained(
         rate=about["options"]["learning_rate"],
         watch={name: split_of(rows, encoder, device, world.environments) for name, rows in watch.items()},
     )
-    outcome = trainer.run(about)
+    outcome = yield from trainer.course(about, turns)
     about |= {"state": "complete", "steps": outcome.place.taken, "seconds": round(outcome.place.seconds, 3)}
     return Run(directory, about, learner, encoder, outcome)
 
@@ -244,13 +231,17 @@ def build_learner(
     encoder: Encoder,
     size_px: int,
     device: torch.device,
+    start: Start | None = None,
 ) -> Learner:
-    """A fresh learner; its weights follow from the run's seed."""
+    """A fresh learner; its weights follow from the run's seed, and from its start where there is one."""
     told = about["task"]
     shape = encoder.shape(len(told["classes"]), size_px)
 
     def build() -> Any:
-        net = kind.build(shape).to(device)
+        net = kind.build(shape)
+        if start is not None:
+            start.put_into(net, size_px)
+        net = net.to(device)
         return net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
     def sizes(name: str) -> Tensor:

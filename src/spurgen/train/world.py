@@ -24,6 +24,7 @@ from spurgen.train.options import Options
 from spurgen.train.source import Source, Stored, Streamed
 
 if TYPE_CHECKING:
+    from spurgen.spec import World as Spec
     from spurgen.store.reader import Dataset
 
 _LOOK = 20_000  # rows of a stream that are looked at to know how large its groups are
@@ -121,7 +122,7 @@ class World:
 
 
 def open_world(
-    data: str | Path | Dataset,
+    data: str | Path | Dataset | Spec,
     model: Model,
     options: Options,
     seed: int,

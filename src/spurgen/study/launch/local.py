@@ -20,16 +20,18 @@ from spurgen.store import lock
 from spurgen.study import directory as place
 from spurgen.study import ledger
 from spurgen.study.launch import Job, Launcher
-from spurgen.study.perform import claim
+from spurgen.study.perform import claim, claiming
 from spurgen.study.trial import Trial
+from spurgen.train.turns import beside
 
 _LOOK_SECONDS = 0.5
+_ON_GPU = 8  # trials side by side on a GPU: small networks leave most of one idle
 _DEATHS = 2  # of the processes that performed a trial, after which it is called failed
 
 
 def launch(job: Job) -> None:
     """Settle all trials."""
-    jobs = job.jobs or max(1, min(os.cpu_count() or 1, len(job.trials)))
+    jobs = job.jobs or min(os.cpu_count() or 1, max(1, len(job.trials)))
     died: dict[str, int] = {}
     retry = job.retry
     while todo := unsettled(job.directory, job.trials, retry):
@@ -37,7 +39,7 @@ def launch(job: Job) -> None:
             time.sleep(_LOOK_SECONDS)
             job.told()
             continue
-        if jobs == 1:
+        if jobs == 1 or job.device == "cuda":
             _here(job, todo, retry)
         else:
             _beside(job, todo, min(jobs, len(todo)), retry, died)
@@ -63,14 +65,16 @@ def _is_held(directory: Path, trial: Trial) -> bool:
 
 
 def _here(job: Job, todo: list[Trial], retry: bool) -> None:
-    """In this process."""
+    """In this process: one after the other, and on a GPU side by side, each with a stream of its own."""
     import torch
 
+    width = (job.jobs or _ON_GPU) if job.device == "cuda" else 1
+    listeners = [lambda event: job.told()]
+    work = (claiming(job.directory, trial, retry, listeners, turns=width > 1) for trial in todo)
     threads = torch.get_num_threads()
     torch.set_num_threads(job.threads)
     try:
-        for trial in todo:
-            claim(job.directory, trial, retry, [lambda event: job.told()])
+        for _ in beside(work, width):
             job.told()
     finally:
         torch.set_num_threads(threads)
