@@ -47,6 +47,9 @@ def training(name: str, trial: Mapping[str, Any]) -> list[str]:
     options = {k: given[k] for k in trial.get("asked", ()) if k in given}
     more = [*_pairs("--set", trial.get("settings") or {}), *_pairs("--option", options)]
     about = ["--method", trial["method"], "--model", trial["model"], "--seed", trial["seed"]]
+    start = trial.get("starts_from", "nothing")
+    if start != "nothing":
+        about += ["--start", f"{name}/{start}" if "/" in start else start]
     return [
         command("spurgen", "train", data, *about, *more, *_grouped(trial.get("learns_by")), "--out", out),
         command("spurgen", "evaluate", out, "--on", data, *_grouped(trial.get("group_by"))),

@@ -18,6 +18,7 @@ from spurgen.report.harm import Harm, answers, harms
 from spurgen.report.mistakes import Confused, confused, confusion
 from spurgen.report.reading import Study, Trial, read
 from spurgen.report.seeds import Estimate, over_seeds
+from spurgen.study.directory import STARTS
 
 if TYPE_CHECKING:
     from spurgen.latents.audit import Audit
@@ -131,7 +132,7 @@ def summarize(study: Study | str | Path) -> Summary:
         scopes=found,
         ablations=rows,
         trials=[_flat(t) for t in study.trials],
-        settled=[{**t.plan.as_dict(), "state": t.state} for t in study.trials],
+        settled=[{**t.plan.as_dict(), "state": t.state, "starts_from": _starts_from(t)} for t in study.trials],
         failed=[{**_name(t), "reason": t.reason} for t in study.trials if t.state == "failed"],
         datasets=[_dataset(study, name) for name in dict.fromkeys(t.plan.data for t in study.trials)],
         audits={s.data: audit.as_dict() for s in found if (audit := _audit(study, s.data)) is not None},
@@ -273,6 +274,15 @@ def _is_known(measure: Measure, trial: Trial) -> bool:
 def _name(trial: Trial) -> dict[str, Any]:
     words = ("key", "world", "variant", "model", "start", "method", "config", "seed")
     return {w: getattr(trial.plan, w) for w in words}
+
+
+def _starts_from(trial: Trial) -> str:
+    """What `spurgen train --start` is to be given; a path is seen from the study's directory."""
+    if trial.plan.start != "pretrained":
+        return trial.plan.start
+    model = trial.plan.model.replace("/", "-")
+    made = sorted(path.name for path in (trial.study / STARTS).glob(f"{model}-*") if path.is_dir())
+    return f"{STARTS}/{made[0] if made else model}"
 
 
 def _flat(trial: Trial) -> dict[str, Any]:
