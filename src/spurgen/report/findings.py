@@ -26,6 +26,7 @@ _OF_CHANNELS = (
     "mistakes it leads",
     "by chance",
 )
+_LONG = 18  # letters of settings that a label has room for on a phone
 _OF_METHODS = (
     *("method", "settings", "seeds", "mean", "SD", "from", "to"),
     *("difference", "diff. from", "diff. to", "p (Holm)", "decided"),
@@ -143,12 +144,14 @@ def trade(summary: Summary, scope: ScopeSummary, rule: str) -> Figure | None:
         f"Accuracy on clean data and in the worst group, {scope.title}",
         x_title="accuracy on clean data",
         y_title="worst-group accuracy",
+        height=340 if len(names) <= 10 else 460,
     )
     return Figure(
         "What is given up, and what is gained",
         chart,
         "Further up is fairer to the worst group; further right is better on rows mixed as in training. "
-        f"A remedy that costs nothing stands straight above {scope.reference}.",
+        f"A remedy that costs nothing stands straight above {scope.reference}."
+        + (" Names that find no room are shown where one points." if len(names) > 8 else ""),
         again=[again_numbers(summary, scope, f'.panels["{rule}"]["weighted_accuracy"]')],
     )
 
@@ -187,7 +190,7 @@ def _second(label: str, e: Estimate | None) -> Bar | None:
 
 
 def _named(method: str, config: str) -> str:
-    return f"{method} ({config})" if config else method
+    return f"{method} ({config})" if config and len(config) <= _LONG else method  # the table has it anyway
 
 
 def _is_accuracy(key: str) -> bool:

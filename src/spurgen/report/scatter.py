@@ -35,12 +35,13 @@ def scatter(
         parts.append(f'<text class="tick" x="{length(at)}" y="{height - 28}"{anchor(at)}>{escape(name)}</text>')
     parts.append(f'<text class="axis" x="100%" y="{height - 6}" text-anchor="end">{escape(x_title)} →</text>')
     marks = [(across.at(xs[i]), down.at(ys[i])) for i in there]
-    for i, (x, y), beside in zip(there, marks, _beside(marks, [names[i] for i in there]), strict=True):
+    places = _beside(marks, [names[i] for i in there], [kinds[i] for i in there])
+    for i, (x, y), beside in zip(there, marks, places, strict=True):
         what = f"{names[i]}: {x_title} {text(xs[i])}, {y_title} {text(ys[i])}"
+        name = f'<text class="label" x="{length(x)}" y="{y:.1f}" {beside}>{escape(names[i])}</text>' if beside else ""
         parts.append(
             f'<g class="row {kinds[i]}"><title>{escape(what)}</title>'
-            f'<circle class="mark" cx="{length(x)}" cy="{y:.1f}" '
-            f'r="5.500"/><text class="label" x="{length(x)}" y="{y:.1f}" {beside}>{escape(names[i])}</text></g>'
+            f'<circle class="mark" cx="{length(x)}" cy="{y:.1f}" r="5.500"/>{name}</g>'
         )
     spoken = "; ".join(f"{names[i]}: {x_title} {text(xs[i])}, {y_title} {text(ys[i])}" for i in there)
     return svg("".join(parts), height, title, spoken or "nothing to show", "scatter")
@@ -64,20 +65,24 @@ _NARROW_PX, _LETTER_PX = 330.0, 7.6  # names are kept apart as on a phone; wider
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
-def _beside(marks: Sequence[tuple[float, float]], names: Sequence[str]) -> list[str]:
-    """Where each name stands, so that it covers no mark and no other name, as far as that can be had."""
+def _beside(marks: Sequence[tuple[float, float]], names: Sequence[str], kinds: Sequence[str]) -> list[str]:
+    """Where each name stands, so that it covers no mark and no other name; "" for those that find no room.
+
+    The reference and the best come first, and are always named.
+    """
     taken: list[Box] = [(x * _NARROW_PX / 100 - 6, y - 6, x * _NARROW_PX / 100 + 6, y + 6) for x, y in marks]
-    found = []
-    for (x, y), name in zip(marks, names, strict=True):
-        wide = _LETTER_PX * len(name)
+    found = [""] * len(marks)
+    for i in sorted(range(len(marks)), key=lambda i: kinds[i] == "plain"):
+        x, y = marks[i]
+        wide = _LETTER_PX * len(names[i])
         boxes: dict[str, Box] = {}
         for place, (share, dx, dy) in _PLACES.items():
             left = x * _NARROW_PX / 100 + share * wide + dx
             boxes[place] = (left, y + dy - 11, left + wide, y + dy + 3)
-        free = (p for p, b in boxes.items() if b[0] >= 0 and b[2] <= _NARROW_PX and not any(_meet(b, t) for t in taken))
-        place = next(free, next(iter(boxes)))
-        taken.append(boxes[place])
-        found.append(place)
+        free = (p for p, b in boxes.items() if 0 <= b[0] and b[2] <= _NARROW_PX and not any(_meet(b, t) for t in taken))
+        found[i] = next(free, "" if kinds[i] == "plain" else next(iter(boxes)))
+        if found[i]:
+            taken.append(boxes[found[i]])
     return found
 
 

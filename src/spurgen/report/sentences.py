@@ -58,14 +58,7 @@ def _remedy(reference: str, best: str, panels: Mapping[str, Panel]) -> str:
     verdict = f"{best} lifts the worst group from {percent(found.reference_mean)} to {percent(found.mean)}"
     if found.decided:
         others = [c.method for c in panel.comparisons if c.decided and c.better and c.method != best]
-        more = (
-            f"; so do {_listed(others)}, by less"
-            if len(others) > 1
-            else f"; so does {others[0]}, by less"
-            if others
-            else ""
-        )
-        return f"{verdict}, which is decided (p {_p(found.p_holm)}){more}."
+        return f"{verdict}, which is decided (p {_p(found.p_holm)}){_also(others)}."
     if found.n < 2:
         return f"{verdict}, but one seed decides nothing."
     return f"{verdict}, but over {found.n} seeds that is not decided (p {_p(found.p_holm)})."
@@ -127,6 +120,13 @@ def _p(p: float) -> str:
     if not math.isfinite(p):
         return "unknown"
     return "< 0.001" if p < 0.001 else f"= {p:.2g}"
+
+
+def _also(others: Sequence[str]) -> str:
+    """Who else helps; many are only counted."""
+    if len(others) < 2:
+        return f"; so does {others[0]}, by less" if others else ""
+    return f"; so do {_listed(others) if len(others) < 4 else f'{len(others)} others'}, by less"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from spurgen.compare.decide import Comparison, compare
+from spurgen.compare.ranks import rank
 from spurgen.errors import SpurgenError
 from spurgen.report import sentences
 from spurgen.report.ablations import Ablation, ablations
@@ -40,6 +41,7 @@ class Panel:
     measure: Measure
     scored: tuple[Scored, ...]  # best first
     comparisons: tuple[Comparison, ...]
+    ranking: str = ""  # who stands where in all seeds, in words; "" where there are too few methods or seeds
 
     def of(self, method: str) -> Estimate:
         """What a method scored."""
@@ -212,7 +214,17 @@ def _panel(choices: Sequence[Choice], measure: Measure, rule: str, reference: st
         else {"unit": "nats", "scale": 1.0, "decimals": 2}
     )
     how: dict[str, Any] = {"higher_is_better": measure.higher_is_better, "what": measure.title.lower(), **unit}
-    return Panel(measure, tuple(scored), tuple(compare(values, reference, **how)))
+    compared = tuple(compare(values, reference, **how))
+    return Panel(measure, tuple(scored), compared, _ranking(values, measure.higher_is_better))
+
+
+def _ranking(values: Mapping[str, Mapping[int, float]], higher_is_better: bool) -> str:
+    """The ranks of three methods or more over two seeds or more."""
+    known: dict[str, dict[Hashable, float]] = {m: dict(v) for m, v in values.items() if v}
+    if len(known) < 3:
+        return ""
+    found = rank(known, higher_is_better=higher_is_better)
+    return found.sentence if found.blocks > 1 else ""
 
 
 def _estimate(choice: Choice | None, measure: Measure) -> Estimate:

@@ -103,6 +103,7 @@ def panels(summary: Summary) -> list[dict[str, Any]]:
                         "differences": findings.differences(s, panel),
                         "verdicts": verdicts,
                         "few": _few(panel),
+                        "ranking": panel.ranking,
                     }
                 )
     return found
