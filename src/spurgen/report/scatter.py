@@ -79,7 +79,7 @@ def _beside(marks: Sequence[tuple[float, float]], names: Sequence[str], kinds: S
         for place, (share, dx, dy) in _PLACES.items():
             left = x * _NARROW_PX / 100 + share * wide + dx
             boxes[place] = (left, y + dy - 11, left + wide, y + dy + 3)
-        free = (p for p, b in boxes.items() if 0 <= b[0] and b[2] <= _NARROW_PX and not any(_meet(b, t) for t in taken))
+        free = (p for p, b in boxes.items() if b[0] >= 0 and b[2] <= _NARROW_PX and not any(_meet(b, t) for t in taken))
         found[i] = next(free, "" if kinds[i] == "plain" else next(iter(boxes)))
         if found[i]:
             taken.append(boxes[found[i]])

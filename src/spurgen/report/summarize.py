@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -220,7 +220,7 @@ def _panel(choices: Sequence[Choice], measure: Measure, rule: str, reference: st
 
 def _ranking(values: Mapping[str, Mapping[int, float]], higher_is_better: bool) -> str:
     """The ranks of three methods or more over two seeds or more."""
-    known: dict[str, dict[Hashable, float]] = {m: dict(v) for m, v in values.items() if v}
+    known: dict[str, Any] = {m: v for m, v in values.items() if v}
     if len(known) < 3:
         return ""
     found = rank(known, higher_is_better=higher_is_better)
