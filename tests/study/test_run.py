@@ -53,6 +53,13 @@ def test_a_study_from_file_to_table(folder):
     json.dumps(found.as_dict(), allow_nan=False)
 
 
+def test_a_study_killed_before_it_said_who_it_is_goes_on(folder):
+    (folder / "s").mkdir()
+    (folder / "s" / place.FILE).write_text("id = ")
+    (folder / "s" / f".{place.ABOUT}.7.tmp").write_text("{")
+    assert run(file_of(folder, seeds=1), folder / "s").counts["done"] == 2
+
+
 def test_weights_need_not_be_kept(folder):
     found = run(file_of(folder, keep_weights=False, seeds=1), folder / "s")
     for trial in found.trials:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,8 @@ def settle(directory: Path, text: str, about: dict[str, Any]) -> None:
         if directory.exists() and not directory.is_dir():
             raise DataError(f"{directory} is a file; choose a directory for the study")
         there = {p.name for p in directory.iterdir()} if directory.exists() else set()
-    if there and ABOUT not in there and there - {FILE, PLAN, ledger.LEDGER, ".build"}:
+    ours = {FILE, PLAN, ledger.LEDGER, *(name for name in there if name.endswith(".tmp"))}  # of a study killed at once
+    if ABOUT not in there and there - ours:
         raise DataError(f"{directory} is not empty and holds no study; choose another directory")
     if ABOUT in there:
         held = about_of(directory)
@@ -45,8 +47,13 @@ def settle(directory: Path, text: str, about: dict[str, Any]) -> None:
             )
     with atomic.explained(directory):
         directory.mkdir(parents=True, exist_ok=True)
-    atomic.write(directory / FILE, text.encode())
-    atomic.write(directory / ABOUT, _json({"format": FORMAT, **about, **environment()}))
+    write(directory / FILE, text.encode())
+    write(directory / ABOUT, _json({"format": FORMAT, **about, **environment()}))
+
+
+def write(target: Path, content: bytes) -> None:
+    """Write a file in one step, also where another process of the study writes it at the same moment."""
+    atomic.write(target, content, target.with_name(f".{target.name}.{os.getpid()}.tmp"))
 
 
 def environment() -> dict[str, Any]:
@@ -73,7 +80,7 @@ def about_of(directory: Path) -> dict[str, Any]:
 
 def write_plan(directory: Path, trials: list[Trial]) -> None:
     """Keep the plan: what the study's file asks for now."""
-    atomic.write(directory / PLAN, _json([trial.as_dict() for trial in trials]))
+    write(directory / PLAN, _json([trial.as_dict() for trial in trials]))
 
 
 def read_plan(directory: Path) -> list[Trial]:

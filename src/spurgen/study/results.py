@@ -13,7 +13,6 @@ from typing import Any
 from spurgen.compare.decide import Comparison, compare
 from spurgen.compare.plain import plain
 from spurgen.compare.select import Selection
-from spurgen.store import atomic
 from spurgen.study import directory as place
 from spurgen.study import ledger
 from spurgen.study.choice import Place, choose, place_of
@@ -122,7 +121,7 @@ class Results:
         names = list(dict.fromkeys(name for row in rows for name in row))
         sink = pa.BufferOutputStream()
         pq.write_table(pa.table({name: [row.get(name) for row in rows] for name in names}), sink)
-        atomic.write(self.directory / place.RESULTS, sink.getvalue().to_pybytes())
+        place.write(self.directory / place.RESULTS, sink.getvalue().to_pybytes())
 
     # ------------------------------------------------------------------------------------------- what is chosen
 

@@ -125,7 +125,7 @@ def _keep_worlds(directory: Path, worlds: list[Variant]) -> None:
     for variant in worlds:
         target = folder / f"{variant.spec.digest()}.toml"
         if not target.is_file():
-            atomic.write(target, variant.spec.to_toml().encode())
+            place.write(target, variant.spec.to_toml().encode())
 
 
 def _settled(directory: Path) -> set[str]:
