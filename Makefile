@@ -1,6 +1,7 @@
-# What one does here: make demo | test | bench | docs | lint | format. Each sets up $(VENV) first where that is needed.
+# What one does here: make demo | test | browser | bench | docs | lint | format. Each sets up $(VENV) first where that is needed.
 #
 #   make test VENV=/tmp/venv        another environment
+#   make browser                    needs Chromium and npm: tests of reports in a browser
 #   make test PYTEST="-q -k png"    other arguments for pytest
 #   make demo PYTHON=python3.13     another Python for a new environment
 
@@ -13,7 +14,7 @@ BIN = $(VENV)/bin
 STAMP = $(VENV)/.spurgen-installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench docs lint style types layers format install clean
+.PHONY: help demo test browser bench docs lint style types layers format install clean
 
 help:
 	@sed -n '1,/^$$/s/^# \{0,1\}//p' Makefile
@@ -44,6 +45,13 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest $(PYTEST)
+
+# Playwright drives the Chromium that is there and brings none; axe-core comes from npm.
+browser: $(STAMP)
+	@command -v npm >/dev/null || { echo "the browser tests need npm (apt-get install npm)" >&2; exit 1; }
+	npm ci --silent --prefix tests/browser
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[browser]'
+	SPURGEN_BROWSER=1 $(BIN)/python -m pytest -q -n 0 tests/browser
 
 lint: style types layers
 

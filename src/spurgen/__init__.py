@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from spurgen.latents.audit import audit
     from spurgen.latents.sample import Plan, sample
     from spurgen.render import draw as render
+    from spurgen.report import report
     from spurgen.spec import World
     from spurgen.spec import load as load_spec
     from spurgen.store.reader import open
@@ -49,6 +50,7 @@ _VERBS = {
     "train": ("spurgen.train", None),
     "evaluate": ("spurgen.evaluate", None),
     "run_study": ("spurgen.study.run", "run_study"),
+    "report": ("spurgen.report", None),
 }
 
 __all__ = [
@@ -64,6 +66,7 @@ __all__ = [
     "open",
     "pretrain",
     "render",
+    "report",
     "run_study",
     "sample",
     "train",

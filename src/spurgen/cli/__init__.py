@@ -24,6 +24,7 @@ VERBS = {
     "train": "Train a model with a method.",
     "evaluate": "Score a run, or anybody's predictions: accuracy, groups, and how much it leans on each channel.",
     "study": "Run and compare many trials: worlds, methods, models, settings, seeds.",
+    "report": "Make one HTML page of a study, to be opened from disk.",
 }
 
 

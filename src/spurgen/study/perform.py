@@ -67,6 +67,7 @@ def performing(
     """(seconds of training, the scores as a flat row)."""
     from spurgen.evaluate.interventions import Plan
     from spurgen.evaluate.score import as_row
+    from spurgen.evaluate.strips import write_strips
     from spurgen.evaluate.verb import evaluate
     from spurgen.train.directory import WEIGHTS
     from spurgen.train.run import training
@@ -81,6 +82,8 @@ def performing(
     )  # fmt: skip
     plan = Plan(draws=trial.draws)
     scores = evaluate(run, dataset, split=TEST, plan=plan, group_by=trial.group_by, out=folder / "scores")
+    if not trial.variant:  # for the report, which shows rows of worlds as they are
+        write_strips(run, dataset, folder / "scores", TEST)
     if not trial.keep_weights:
         (folder / "run" / WEIGHTS).unlink(missing_ok=True)
     row = {k: v for k, v in as_row(scores, {}).items() if not isinstance(v, float) or math.isfinite(v)}
