@@ -30,18 +30,16 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,dev]'
 	@touch $@
 
-# A small dataset, what it holds, one row with one channel changed; then plain training, a remedy, and their scores.
+# A small dataset, what it holds, one row with one channel changed; then a study of four methods, and its report.
 demo: $(STAMP)
 	mkdir -p $(DEMO)
 	$(BIN)/spurgen generate quick/v1 --out $(DEMO)/quick
 	$(BIN)/spurgen inspect $(DEMO)/quick --out $(DEMO)/sheet.png
 	$(BIN)/spurgen counterfactual $(DEMO)/quick --row 7 --out $(DEMO)/strip.png
 	$(BIN)/spurgen verify $(DEMO)/quick
-	$(BIN)/spurgen train $(DEMO)/quick --method erm --epochs 30 --out $(DEMO)/runs/erm
-	$(BIN)/spurgen evaluate $(DEMO)/runs/erm --on $(DEMO)/quick
-	$(BIN)/spurgen train $(DEMO)/quick --method contrastive --epochs 30 --out $(DEMO)/runs/contrastive
-	$(BIN)/spurgen evaluate $(DEMO)/runs/contrastive --on $(DEMO)/quick
-	@echo "Look at $(DEMO)/sheet.png and $(DEMO)/strip.png; scores are kept in $(DEMO)/runs."
+	$(BIN)/spurgen study quick --out $(DEMO)/study
+	$(BIN)/spurgen report $(DEMO)/study
+	@echo "Open $(DEMO)/study/report/index.html; the data is on $(DEMO)/sheet.png and $(DEMO)/strip.png."
 
 test: $(STAMP)
 	$(BIN)/python -m pytest $(PYTEST)
