@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from spurgen.compare.select import Selection, select
 from spurgen.report.reading import Study, Trial
-from spurgen.study.choice import Place, place_of
+from spurgen.study.choice import Place, place_of, settle_on
 from spurgen.study.spec import StudySpec
 
 
@@ -124,35 +123,20 @@ def _scopes(study: Study, trials: Iterable[Trial]) -> list[Scope]:
 
 
 def choose(scope: Scope, method: str, rule: str) -> Choice | None:
-    """What a rule chooses for a method, by what it chose in a search where there was one.
-
-    Where no checks were kept, the configuration that comes first stands for the method.
-    """
-    done = scope.done(method)
-    trials = [t for t in done if t.plan.phase == "final"]
-    if scope.study.searches_first:
-        seeds = scope.study.searched_seeds
-        first = _select(scope, [t for t in done if t.plan.seed in seeds], rule)
-        configs = {c.config for c in first.chosen}
-        trials = [t for t in trials if t.plan.config in configs] or trials
-    if not trials:
-        return None
-    per_seed = scope.study.search is not None and scope.study.search.per_seed
-    found = _select(scope, trials, rule, per_seed)
+    """What a rule chooses for a method; where there is one configuration only, that, whether a rule can or not."""
+    by = {t.plan.key: t for t in scope.done(method)}
+    found = settle_on(scope.study, [t.plan for t in by.values()], rule, lambda trial: by[trial.key].selection)
+    final = {(t.plan.config, t.plan.seed): t for t in by.values() if t.plan.phase == "final"}
     if not found.chosen:
-        config = trials[0].plan.config
-        return Choice(method, rule, config, {t.plan.seed: t for t in trials if t.plan.config == config}, {})
-    by = {(t.plan.config, t.plan.seed): t for t in trials}
-    checks = {(r["config"], r["seed"], r["step"]): r for t in trials for r in t.selection}
+        configs = {config for config, _ in final}
+        if len(configs) != 1:
+            return None
+        return Choice(method, rule, configs.pop(), {seed: t for (_, seed), t in final.items()}, {})
+    checks = {(r["config"], r["seed"], r["step"]): r for t in final.values() for r in t.selection}
     return Choice(
         method,
         rule,
         " | ".join(dict.fromkeys(c.config for c in found.chosen)),
-        {c.seed: by[c.config, c.seed] for c in found.chosen},
+        {c.seed: final[c.config, c.seed] for c in found.chosen},
         {c.seed: checks[c.config, c.seed, c.step] for c in found.chosen},
     )
-
-
-def _select(scope: Scope, trials: Sequence[Trial], rule: str, per_seed: bool = False) -> Selection:
-    records = [record for trial in trials for record in trial.selection]
-    return select(records, rule, "all" if scope.study.early_stopping else "last", per_seed)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,10 +44,28 @@ def place_of(trial: Trial) -> Place:
     return Place(trial.world, trial.ablation, trial.variant, trial.model, trial.start)
 
 
-def choose(study: StudySpec, directory: Path, trials: list[Trial], rule: str, per_seed: bool = False) -> Selection:
-    """What a rule chooses among trials of one method in one place."""
-    records = [record for trial in trials for record in records_of(directory, trial)]
-    return select(records, rule, checks="all" if study.early_stopping else "last", per_seed=per_seed)
+def settle_on(study: StudySpec, trials: list[Trial], rule: str, records: Callable[[Trial], list[Record]]) -> Selection:
+    """What a rule chooses among the finished trials of one method in one place, `records` giving the checks of each.
+
+    Of a search whose best are run again the settings are those that the rule chose there.
+    """
+    counting = [t for t in trials if t.phase == "final"]
+    if study.searches_first:
+        first = _among(study, [t for t in trials if t.seed in study.searched_seeds], rule, records)
+        if first.reason:
+            return first
+        counting = [t for t in counting if t.config in {c.config for c in first.chosen}]
+    if not counting:
+        return Selection(rule, (), "no trial that counts is done yet")
+    per_seed = study.search is not None and study.search.per_seed
+    return _among(study, counting, rule, records, per_seed)
+
+
+def _among(
+    study: StudySpec, trials: list[Trial], rule: str, records: Callable[[Trial], list[Record]], per_seed: bool = False
+) -> Selection:
+    found = [record for trial in trials for record in records(trial)]
+    return select(found, rule, checks="all" if study.early_stopping else "last", per_seed=per_seed)
 
 
 def winners(directory: Path, study: StudySpec, trials: list[Trial]) -> list[Trial]:
@@ -61,7 +80,7 @@ def winners(directory: Path, study: StudySpec, trials: list[Trial]) -> list[Tria
             arms.setdefault((place_of(trial), trial.method), []).append(trial)
     for arm, mine in arms.items():
         for rule in study.rules:
-            for config in {c.config for c in choose(study, directory, mine, rule).chosen}:
+            for config in {c.config for c in _among(study, mine, rule, partial(records_of, directory)).chosen}:
                 found[*arm, config] = next(t for t in mine if t.config == config)
     return list(found.values())
 

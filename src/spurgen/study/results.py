@@ -6,16 +6,15 @@ import json
 import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from spurgen.compare.decide import Comparison, compare
 from spurgen.compare.plain import plain
-from spurgen.compare.select import Selection
 from spurgen.study import directory as place
 from spurgen.study import ledger
-from spurgen.study.choice import Place, choose, place_of
+from spurgen.study.choice import Place, place_of, records_of, settle_on
 from spurgen.study.spec import StudySpec
 from spurgen.study.trial import Trial
 
@@ -163,34 +162,22 @@ class Results:
         done = [t for t in final if self.state(t) == "done"]
         failed = sum(self.state(t) == "failed" for t in final)
         if not done:
-            return Line(
-                method, "", [], {}, {}, [], failed, "no trial is done yet" if not failed else "all trials failed"
-            )
-        chosen = self._select(done, rule, mine)
+            reason = "all its trials failed" if final and failed == len(final) else "no trial is done yet"
+            return Line(method, "", [], {}, {}, [], failed, reason)
+        over = [t for t in mine if self.state(t) == "done"]
+        chosen = settle_on(self.study, over, rule, partial(records_of, self.directory))
         if chosen.reason or not chosen.chosen:
             return Line(method, "", [], {}, {}, [], failed, chosen.reason or "nothing could be chosen")
         by = {(t.config, t.seed): t for t in done}
         return Line(
             method=method,
-            config=chosen.chosen[0].config,
+            config=" | ".join(dict.fromkeys(c.config for c in chosen.chosen)),
             seeds=[c.seed for c in chosen.chosen],
             accuracy={c.seed: c.test_accuracy for c in chosen.chosen},
             worst_group_accuracy={c.seed: c.test_worst_group for c in chosen.chosen},
             trials=[by[c.config, c.seed] for c in chosen.chosen],
             failed=failed,
         )
-
-    def _select(self, done: list[Trial], rule: str, mine: list[Trial]) -> Selection:
-        """What a rule chooses among trials that count; of a search, the settings that it chose there."""
-        per_seed = self.study.search is not None and self.study.search.per_seed
-        if self.study.searches_first:
-            seeds = self.study.searched_seeds
-            searched = [t for t in mine if t.seed in seeds and self.state(t) == "done"]
-            first = choose(self.study, self.directory, searched, rule)
-            done = [t for t in done if t.config in {c.config for c in first.chosen}]
-            if first.reason or not done:
-                return first
-        return choose(self.study, self.directory, done, rule, per_seed)
 
 
 def read_results(directory: str | Path) -> Results:
