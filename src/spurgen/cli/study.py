@@ -130,6 +130,9 @@ def show(found: Results) -> None:
         for comparison in cell.comparisons.get("worst_group_accuracy", []):
             click.echo(comparison.sentence)
         click.echo("")
+    ranking = found.ranking(rule)
+    if ranking is not None and len(found.places) > 1:
+        click.echo(f"Over all of these: {ranking.sentence}\n")
 
 
 def _row(line: Line, cell: Cell) -> list[Any]:

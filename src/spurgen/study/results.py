@@ -6,15 +6,16 @@ import json
 import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from spurgen.compare.decide import Comparison, compare
 from spurgen.compare.plain import plain
+from spurgen.compare.ranks import Ranking, rank
 from spurgen.study import directory as place
 from spurgen.study import ledger
-from spurgen.study.choice import Place, place_of, records_of, settle_on
+from spurgen.study.choice import Place, Record, place_of, records_of, settle_on
 from spurgen.study.spec import StudySpec
 from spurgen.study.trial import Trial
 
@@ -125,6 +126,16 @@ class Results:
     # ------------------------------------------------------------------------------------------- what is chosen
 
     @cached_property
+    def _records(self) -> dict[str, list[Record]]:
+        return {}
+
+    def records(self, trial: Trial) -> list[Record]:
+        """The checks of a trial's last stage, as selection rules take them."""
+        if trial.key not in self._records:
+            self._records[trial.key] = records_of(self.directory, trial)
+        return self._records[trial.key]
+
+    @cached_property
     def places(self) -> list[Place]:
         """Everywhere that methods are compared, in the order of the study."""
         return list(dict.fromkeys(place_of(trial) for trial in self.trials))
@@ -143,9 +154,22 @@ class Results:
         """All places under all rules."""
         return [self.cell(where, rule) for where in self.places for rule in rules or self.study.rules]
 
+    def ranking(self, rule: str, measure: str = "worst_group_accuracy") -> Ranking | None:
+        """Who stands where over all places and seeds; None where there are too few methods or blocks to rank."""
+        scores: dict[str, dict[Any, float]] = {}
+        for where in self.places:
+            for line in self.cell(where, rule).lines:
+                found = {(where.words, seed): value for seed, value in getattr(line, measure).items()}
+                scores.setdefault(line.method, {}).update(found)
+        known = {method: found for method, found in scores.items() if found}
+        if len(known) < 3 or len({block for found in known.values() for block in found}) < 2:
+            return None
+        return rank(known)
+
     def as_dict(self, rules: Iterable[str] | None = None) -> dict[str, Any]:
         """Everything as plain data."""
         counts = self.counts
+        ranks = {measure: self.ranking(self.study.rule, measure) for measure in MEASURES}
         return {
             "id": self.about["id"],
             "directory": str(self.directory),
@@ -153,6 +177,7 @@ class Results:
             "trials": {**counts, "total": len(self.trials)},
             "failed": [{"trial": t.words, "key": t.key, "reason": reason} for t, reason in self.failures],
             "rule": self.study.rule,
+            "ranks": {measure: found.as_dict() for measure, found in ranks.items() if found is not None},
             "cells": [cell.as_dict() for cell in self.cells(rules)],
         }
 
@@ -165,7 +190,7 @@ class Results:
             reason = "all its trials failed" if final and failed == len(final) else "no trial is done yet"
             return Line(method, "", [], {}, {}, [], failed, reason)
         over = [t for t in mine if self.state(t) == "done"]
-        chosen = settle_on(self.study, over, rule, partial(records_of, self.directory))
+        chosen = settle_on(self.study, over, rule, self.records)
         if chosen.reason or not chosen.chosen:
             return Line(method, "", [], {}, {}, [], failed, chosen.reason or "nothing could be chosen")
         by = {(t.config, t.seed): t for t in done}
