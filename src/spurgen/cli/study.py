@@ -21,7 +21,11 @@ _SAY_SECONDS = 10.0  # between two lines where there is no terminal to move a ba
 @click.argument("study", metavar="STUDY.toml|PRESET|DIR")
 @click.option("--out", metavar="DIR", type=click.Path(file_okay=False), help="Where the study is kept.")
 @click.option("--status", is_flag=True, help="Say how far the study in DIR is and what it shows so far; run nothing.")
-@click.option("--jobs", type=click.IntRange(1), help="Trials side by side; unless given, as many as there are cores, or 8 on a GPU.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    help="Trials side by side; unless given, as many as there are cores, or 8 on a GPU.",
+)
 @click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="Threads of each trial.")
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
 @click.option("--launcher", default="local", show_default=True, help="What gets trials done.")
