@@ -66,7 +66,8 @@ def environment() -> dict[str, Any]:
             found[name] = version(name)
         except PackageNotFoundError:
             found[name] = ""
-    return {"spurgen": __version__, "python": platform.python_version(), "platform": platform.platform(), **found}
+    machine = f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores"
+    return {"spurgen": __version__, "python": platform.python_version(), "platform": machine, **found}
 
 
 def about_of(directory: Path) -> dict[str, Any]:
