@@ -74,6 +74,17 @@ def test_an_option_said_or_left_at_its_default_is_the_same_trial(folder):
     assert [t.key for t in said] == [t.key for t in planned(folder)]
 
 
+def test_settings_that_are_almost_alike_have_words_of_their_own(folder):
+    trials = planned(folder, methods={"erm": {}, "group_dro": {"eta": [0.1, 0.10000001]}}, seeds=1)
+    assert [t.config for t in trials] == ["", "eta=0.1", "eta=0.10000001"]
+
+
+def test_a_variant_that_is_the_world_as_it_is_keeps_its_name(folder):
+    trials = planned(folder, ablations={"w": {"without": ["hue"]}, "again": {"without": ["hue"]}}, seeds=1)
+    assert [t.ablation for t in trials if t.method == "erm"] == ["", "w", "again"]
+    assert len({t.key for t in trials}) == 4
+
+
 def test_a_method_may_be_told_groups_of_its_own(folder):
     trials = planned(folder, methods={"erm": {}, "dfr": {"group_by": ["label"], "reg": [0.1, 1.0]}}, seeds=1)
     assert [(t.method, t.group_by, t.learns_by) for t in trials] == [

@@ -117,18 +117,46 @@ def test_a_failure_is_recorded_and_stops_nothing(folder):
     run(path, folder / "s")
     assert events(folder / "s", "failed") == failed  # not tried again unless asked
     run(path, folder / "s", retry=True)
-    assert events(folder / "s", "failed") == failed + failed
+    assert events(folder / "s", "failed") == failed + failed  # once more, and no more often
     line = found.cell(found.places[0], "worst_group").lines[1]
     assert (line.method, line.failed, line.config) == ("crt", 1, "steps=12")
 
 
-def test_an_error_of_a_program_is_no_failure_of_a_trial(folder, monkeypatch):
+def test_whatever_goes_wrong_is_a_failure_of_one_trial(folder, monkeypatch):
     def broken(*args, **how):
         raise AttributeError("a mistake of ours")
 
     monkeypatch.setattr("spurgen.study.perform.prepare", broken)
-    with pytest.raises(AttributeError, match="a mistake of ours"):
+    found = run(file_of(folder), folder / "s")
+    assert [reason for _, reason in found.failures] == ["AttributeError: a mistake of ours"] * 4
+
+
+def test_what_no_trial_survives_ends_the_study(folder, monkeypatch):
+    def broken(*args, **how):
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr("spurgen.study.perform.prepare", broken)
+    with pytest.raises(SpurgenError, match="the GPU is in a state that no trial survives"):
         run(file_of(folder), folder / "s")
+    assert read_results(folder / "s").counts["failed"] == 0
+
+
+def test_one_content_with_two_names_is_run_once_and_shown_twice(folder):
+    twice = {name: {"spec": "world.toml", "rows": 300} for name in ("one", "two")}
+    found = run(file_of(folder, worlds=twice, seeds=1), folder / "s")
+    assert len(found.trials) == 4 and found.counts["done"] == len(found.unique) == 2 == found.ran
+    one, two = (found.cell(where, "average") for where in found.places)
+    assert (one.place.world, two.place.world) == ("one", "two")
+    assert [line.accuracy for line in one.lines] == [line.accuracy for line in two.lines] != []
+
+
+def test_a_study_file_of_somebody_is_not_written_over(folder):
+    (folder / "s").mkdir()
+    mine = file_of(folder / "s")
+    mine.write_text("# mine\n" + mine.read_text())
+    with pytest.raises(DataError, match=r"holds a study.toml that is not this study's"):
+        run(file_of(folder, id="tiny"), folder / "s")
+    assert mine.read_text().startswith("# mine")
 
 
 def test_directories_of_others_are_refused(folder):

@@ -52,6 +52,12 @@ from tests.study.conftest import file_of, study
         ({"search": {"samples": 0}}, r"search.samples: is 0"),
         ({"search": {"samples": 2, "options": ["schedule"]}}, r"search.options: there is nothing to search for"),
         ({"group_by": "label"}, r"group_by: "),
+        ({"options": {"keep": "average"}}, r"options.keep: is not for studies"),
+        ({"search": {"samples": 2, "options": ["momentum"]}}, r"search.options: momentum has no effect"),
+        (
+            {"models": {"bag_of_words": {"starts": ["pretrained"]}}},
+            r"models.bag_of_words.starts: bag_of_words reads captions, and a start is made of pictures",
+        ),
     ],
 )
 def test_what_is_wrong_is_a_sentence(folder, changes, sentence):

@@ -61,25 +61,15 @@ def command(
         return _status(out or study, as_json, quiet)
     from spurgen.study.run import run_study
 
-    ran: list[int] = []
     with progress(quiet or as_json) as told:
-
-        def hear(news: Progress) -> None:
-            ran.append(news.done + news.failed)
-            told(news)
-
-        found = run_study(study, out, overrides, device, jobs, threads, launcher, retry, hear)
+        found = run_study(study, out, overrides, device, jobs, threads, launcher, retry, told)
     if as_json:
         print_json(found.as_dict())
     elif not quiet:
         show(found)
-        total = len(found.trials)
-        new = ran[-1] - ran[0]
-        click.echo(
-            f"{new} of {total} trials were run now"
-            if new
-            else f"all {total} trials were settled already; nothing was run"
-        )
+        total = len(found.unique)
+        none = f"all {total} trials were settled already; nothing was run"
+        click.echo(f"{found.ran} of {total} trials were run now" if found.ran else none)
         click.echo(f"next: spurgen report {found.directory}")
     _complain(found)
     return None
@@ -95,7 +85,7 @@ def _status(where: str, as_json: bool, quiet: bool) -> None:
         print_json(found.as_dict())
     elif not quiet:
         counts = found.counts
-        click.secho(f"{found.about['id']}: {len(found.trials)} trials", bold=True)
+        click.secho(f"{found.about['id']}: {len(found.unique)} trials", bold=True)
         click.echo(", ".join(f"{n} {_STATES[state]}" for state, n in counts.items() if n))
         for trial, reason in found.failures[:8]:
             click.echo(f"failed: {trial.words}: {reason}")
@@ -112,7 +102,7 @@ def _complain(found: Results) -> None:
     if failed:
         trial, reason = failed[0]
         raise SpurgenError(
-            f"{len(failed)} of {len(found.trials)} trials failed, the first of them {trial.words}: {reason} "
+            f"{len(failed)} of {len(found.unique)} trials failed, the first of them {trial.words}: {reason} "
             f"(spurgen study {found.directory} --status lists them, --retry runs them again)"
         )
 

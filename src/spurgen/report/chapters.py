@@ -43,8 +43,8 @@ def strengths(summary: Summary) -> list[Figure]:
             Figure(
                 title,
                 chart,
-                "Means over seeds; bands reach from the lowest seed to the highest. The stronger the shortcut, the "
-                "more often it holds in training.",
+                "Means over seeds; bands reach from the lowest seed to the highest."
+                + (" p is how often the shortcuts hold in training." if a.variants[-1].name.startswith("p=") else ""),
                 legend([s.name for s in series]),
                 table(f"{a.name}-{a.model}", title, ["variant", *methods], rows),
                 [*reproduce.whole(summary.name), reproduce.numbers(summary.name, ".ablations")],
@@ -78,12 +78,16 @@ def left_out(summary: Summary) -> list[Figure]:
                 known = mine is not None and before is not None and v is not base
                 cells.append(difference(mine.mean - before.mean) if known else plain(None))  # type: ignore[union-attr]
             rows.append(cells)
-        title = f"Worst-group accuracy, {a.name} one channel at a time: {a.model} on {a.world}"
+        channels = any(v.name.startswith("without ") for v in a.variants)
+        title = f"Worst-group accuracy, variants of {a.name}: {a.model} on {a.world}"
+        about = "A channel that does harm leaves a worst group that is better off without it." if channels else ""
+        if channels:
+            title = f"Worst-group accuracy, {a.name} one channel at a time: {a.model} on {a.world}"
         columns = ["variant", *(c for m in methods for c in (m, f"{m}, change"))]
         found.append(
             Figure(
                 title,
-                about="A channel that does harm leaves a worst group that is better off without it.",
+                about=about,
                 table=table(f"{a.name}-{a.model}", title, columns, rows),
                 again=[*reproduce.whole(summary.name), reproduce.numbers(summary.name, ".ablations")],
                 open=True,

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from spurgen.report.reading import Study, Trial
-from spurgen.study.choice import Place, place_of, settle_on
+from spurgen.study.choice import settle_on
 from spurgen.study.spec import StudySpec
+from spurgen.study.trial import Place, place_of
 
 
 class Measure(NamedTuple):

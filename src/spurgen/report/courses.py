@@ -37,7 +37,7 @@ def courses(trials: Mapping[str, Sequence[Trial]]) -> dict[str, list[Course]]:
     """Title -> a curve per method, for everything that was checked; and the training loss."""
     found: dict[str, list[Course]] = {}
     for column, title in WATCHED.items():
-        mine = [_course(m, [(_steps(t.checks), t.checks.get(column)) for t in ts]) for m, ts in trials.items()]
+        mine = [_course(m, [(_steps(t.checks), _checked(t.checks, column)) for t in ts]) for m, ts in trials.items()]
         if any(mine):
             found[title] = [c for c in mine if c]
     mine = [_course(m, [_thinned(t.records) for t in ts]) for m, ts in trials.items()]
@@ -46,10 +46,17 @@ def courses(trials: Mapping[str, Sequence[Trial]]) -> dict[str, list[Course]]:
     return found
 
 
+def _checked(checks: Columns, column: str) -> NDArray[np.float64] | None:
+    """A column; of a method that is judged by fresh validation rows, in the groups of the scores, that of those."""
+    return checks.get(f"validation {column}", checks.get(column))
+
+
 def _course(method: str, given: Sequence[tuple[Any, Any]]) -> Course | None:
     there = [(s, v) for s, v in given if s is not None and v is not None and np.isfinite(v).any()]
     if not there:
         return None
+    if any(len(s) != len(there[0][0]) or (s != there[0][0]).any() for s, _ in there):
+        return None  # seeds of other lengths have no common course
     length = min(len(v) for _, v in there)
     values = np.stack([v[:length] for _, v in there])
     kept = np.isfinite(values).all(0)

@@ -66,7 +66,7 @@ def scoring(name: str, trial: Mapping[str, Any]) -> list[str]:
 
 def numbers(name: str, path: str) -> str:
     """The numbers behind a figure, in Python."""
-    return f"python -c 'from spurgen.report.summarize import summarize; print(summarize(\"{name}\"){path})'"
+    return command("python", "-c", f"from spurgen.report.summarize import summarize; print(summarize({name!r}){path})")
 
 
 def _grouped(by: Sequence[str] | None) -> list[str]:

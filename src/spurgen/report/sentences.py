@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from spurgen.compare.words import listed, probability
 from spurgen.report.axes import percent
 from spurgen.report.harm import Harm
 
@@ -38,7 +39,8 @@ def _harm(model: str, reference: str, harms: Sequence[Harm]) -> str:
         f"of the right class by {100 * worst.sss.mean:.0f} points on average"
     )
     if math.isfinite(worst.led) and worst.led > worst.chance:
-        led = f"{percent(worst.led)} of its mistakes name the class that the {worst.channel} belongs to"
+        led = f"of its mistakes where the {worst.channel} does not agree with the label {percent(worst.led)} name the "
+        led += "class that it belongs to"
         return f"{start}, and {led} (by chance {percent(worst.chance)})."
     return f"{start}."
 
@@ -119,15 +121,11 @@ def of_study(counts: Mapping[str, int], seeds: int, rule: str, early_stopping: b
 def _p(p: float) -> str:
     if not math.isfinite(p):
         return "unknown"
-    return "< 0.001" if p < 0.001 else f"= {p:.2g}"
+    return probability(p, 0.05)
 
 
 def _also(others: Sequence[str]) -> str:
     """Who else helps; many are only counted."""
     if len(others) < 2:
         return f"; so does {others[0]}, by less" if others else ""
-    return f"; so do {_listed(others) if len(others) < 4 else f'{len(others)} others'}, by less"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names[:-1]) + (" and " if len(names) > 1 else "") + names[-1]
+    return f"; so do {listed(others) if len(others) < 4 else f'{len(others)} others'}, by less"

@@ -19,7 +19,8 @@ from spurgen.report.harm import Harm, answers, harms
 from spurgen.report.mistakes import Confused, confused, confusion
 from spurgen.report.reading import Study, Trial, read
 from spurgen.report.seeds import Estimate, over_seeds
-from spurgen.study.directory import STARTS
+from spurgen.spec.world import size_px
+from spurgen.study.directory import start_folder
 
 if TYPE_CHECKING:
     from spurgen.latents.audit import Audit
@@ -111,7 +112,8 @@ class Summary:
 def summarize(study: Study | str | Path) -> Summary:
     """Read a study's directory and say what it holds; nothing is trained and nothing is drawn."""
     study = study if isinstance(study, Study) else read(study)
-    rules, rule, reference = tuple(study.spec.rules), study.spec.rule, study.spec.reference
+    rule, reference = study.spec.rule, study.spec.reference
+    rules = (rule, *(other for other in study.spec.rules if other != rule))  # the first is what a reader sees first
     plain = scopes(study)
     channels = list(dict.fromkeys(c for t in study.done for c in t.scores.get("sss", {})))
     wanted = [m for m in measures(channels) if any(_is_known(m, t) for scope in plain for t in scope.trials)]
@@ -134,7 +136,7 @@ def summarize(study: Study | str | Path) -> Summary:
         scopes=found,
         ablations=rows,
         trials=[_flat(t) for t in study.trials],
-        settled=[{**t.plan.as_dict(), "state": t.state, "starts_from": _starts_from(t)} for t in study.trials],
+        settled=[{**t.plan.as_dict(), "state": t.state, "starts_from": _starts_from(study, t)} for t in study.trials],
         failed=[{**_name(t), "reason": t.reason} for t in study.trials if t.state == "failed"],
         datasets=[_dataset(study, name) for name in dict.fromkeys(t.plan.data for t in study.trials)],
         audits={s.data: audit.as_dict() for s in found if (audit := _audit(study, s.data)) is not None},
@@ -207,14 +209,14 @@ def _panel(choices: Sequence[Choice], measure: Measure, rule: str, reference: st
     sign = -1 if measure.higher_is_better else 1
     scored.sort(key=lambda s: (math.isnan(s.estimate.mean), sign * s.estimate.mean, s.method))
     values = {c.method: c.values(measure) for c in choices}
-    values = {m: v for m, v in values.items() if v or m == reference}
+    values = {m: v for m, v in values.items() if v}
     unit = (
         {"unit": "points", "scale": 100.0, "decimals": 1}
         if measure.is_share
         else {"unit": "nats", "scale": 1.0, "decimals": 2}
     )
     how: dict[str, Any] = {"higher_is_better": measure.higher_is_better, "what": measure.title.lower(), **unit}
-    compared = tuple(compare(values, reference, **how))
+    compared = tuple(compare(values, reference, **how)) if reference in values else ()
     return Panel(measure, tuple(scored), compared, _ranking(values, measure.higher_is_better))
 
 
@@ -288,13 +290,12 @@ def _name(trial: Trial) -> dict[str, Any]:
     return {w: getattr(trial.plan, w) for w in words}
 
 
-def _starts_from(trial: Trial) -> str:
+def _starts_from(study: Study, trial: Trial) -> str:
     """What `spurgen train --start` is to be given; a path is seen from the study's directory."""
     if trial.plan.start != "pretrained":
         return trial.plan.start
-    model = trial.plan.model.replace("/", "-")
-    made = sorted(path.name for path in (trial.study / STARTS).glob(f"{model}-*") if path.is_dir())
-    return f"{STARTS}/{made[0] if made else model}"
+    world = study.world(trial.plan.data)
+    return str(start_folder(Path(), trial.plan, size_px(world) if world is not None else 0))
 
 
 def _flat(trial: Trial) -> dict[str, Any]:

@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from spurgen.compare.select import Selection, select
 from spurgen.errors import DataError
 from spurgen.study import directory as place
 from spurgen.study import ledger
 from spurgen.study.spec import StudySpec
-from spurgen.study.trial import Trial
+from spurgen.study.trial import Trial, place_of
 
 Record = dict[str, Any]
 _CHECKED = {
@@ -21,27 +21,6 @@ _CHECKED = {
     "worst_group_accuracy": "worst_group",
     "worst_class_accuracy": "worst_class",
 }
-
-
-class Place(NamedTuple):
-    """Where methods are compared: a world or a variant of it, a model, and what that starts from."""
-
-    world: str
-    ablation: str
-    variant: str
-    model: str
-    start: str
-
-    @property
-    def words(self) -> str:
-        """The place in a few words."""
-        start = "" if self.start == "nothing" else f" from {self.start}"
-        return f"{self.world}{f' {self.variant}' if self.variant else ''}, {self.model}{start}"
-
-
-def place_of(trial: Trial) -> Place:
-    """Where a trial belongs."""
-    return Place(trial.world, trial.ablation, trial.variant, trial.model, trial.start)
 
 
 def settle_on(study: StudySpec, trials: list[Trial], rule: str, records: Callable[[Trial], list[Record]]) -> Selection:

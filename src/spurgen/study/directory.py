@@ -25,6 +25,12 @@ def trial_folder(directory: Path, key: str) -> Path:
     return directory / TRIALS / key
 
 
+def start_folder(directory: Path, trial: Trial, size_px: int) -> Path:
+    """Where the pretrained start of a trial lies: one for each model, size and way of making it."""
+    words = [trial.model.replace("/", "-"), f"{size_px}px", *map(str, (trial.pretrain or {}).values()), trial.spurgen]
+    return directory / STARTS / "-".join(words)
+
+
 def settle(directory: Path, text: str, about: dict[str, Any]) -> None:
     """Make the directory that of the study, or refuse the one that is another's."""
     with atomic.looked_at(directory):
@@ -34,6 +40,8 @@ def settle(directory: Path, text: str, about: dict[str, Any]) -> None:
     ours = {FILE, PLAN, ledger.LEDGER, *(name for name in there if name.endswith(".tmp"))}  # of a study killed at once
     if ABOUT not in there and there - ours:
         raise DataError(f"{directory} is not empty and holds no study; choose another directory")
+    if ABOUT not in there and FILE in there and not text.startswith(_text_of(directory / FILE)):
+        raise DataError(f"{directory} holds a {FILE} that is not this study's; choose another directory")
     if ABOUT in there:
         held = about_of(directory)
         if held["id"] != about["id"]:
@@ -49,6 +57,13 @@ def settle(directory: Path, text: str, about: dict[str, Any]) -> None:
         directory.mkdir(parents=True, exist_ok=True)
     write(directory / FILE, text.encode())
     write(directory / ABOUT, _json({"format": FORMAT, **about, **environment()}))
+
+
+def _text_of(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", errors="replace")
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror or error}); choose another directory") from error
 
 
 def write(target: Path, content: bytes) -> None:

@@ -46,13 +46,24 @@ def claiming(
             ledger.append(directory, trial.key, "started")
             try:
                 seconds, row = yield from performing(directory, trial, subscribers, turns)
-            except (SpurgenError, RuntimeError, MemoryError, ArithmeticError, OSError) as error:
+            except Exception as error:
+                _refuse_to_go_on(error)
                 ledger.append(directory, trial.key, "failed", reason=_reason(error))
                 return "failed"
             ledger.append(directory, trial.key, "done", seconds=seconds, row=row)
             return "done"
     except Busy:
         return "held"
+
+
+def _refuse_to_go_on(error: Exception) -> None:
+    """Some errors of a GPU outlast the trial that met them: all that came after would fail too."""
+    from torch.cuda import OutOfMemoryError
+
+    if isinstance(error, RuntimeError) and not isinstance(error, OutOfMemoryError) and "CUDA error" in str(error):
+        raise SpurgenError(
+            f"the GPU is in a state that no trial survives ({_reason(error)}); give the same command again"
+        ) from error
 
 
 def _reason(error: BaseException) -> str:
@@ -74,7 +85,7 @@ def performing(
 
     dataset = prepare(directory, trial)
     folder = place.trial_folder(directory, trial.key)
-    start = started_from(directory, trial) if trial.start == "pretrained" else None
+    start = started_from(directory, trial, dataset.spec) if trial.start == "pretrained" else None
     run = yield from training(
         dataset, trial.method, trial.model, folder / "run", trial.seed, trial.settings,
         {name: trial.options[name] for name in trial.asked}, trial.device, group_by=trial.learns_by,
@@ -82,23 +93,20 @@ def performing(
     )  # fmt: skip
     plan = Plan(draws=trial.draws)
     scores = evaluate(run, dataset, split=TEST, plan=plan, group_by=trial.group_by, out=folder / "scores")
-    if not trial.variant:  # for the report, which shows rows of worlds as they are
-        write_strips(run, dataset, folder / "scores", TEST)
+    write_strips(run, dataset, folder / "scores", TEST)
     if not trial.keep_weights:
         (folder / "run" / WEIGHTS).unlink(missing_ok=True)
     row = {k: v for k, v in as_row(scores, {}).items() if not isinstance(v, float) or math.isfinite(v)}
     return float(run.about["seconds"]), row
 
 
-def started_from(directory: Path, trial: Trial) -> Path:
+def started_from(directory: Path, trial: Trial, spec: World) -> Path:
     """The start of a trial, made if it is not there yet; whoever else is making it is waited for."""
     from spurgen.spec.world import size_px
     from spurgen.train.pretrain import pretrain
 
     assert trial.pretrain is not None
-    spec = prepare(directory, trial).spec
-    words = [trial.model.replace("/", "-"), f"{size_px(spec)}px", *(f"{v}" for v in trial.pretrain.values())]
-    target = directory / place.STARTS / "-".join(words)
+    target = place.start_folder(directory, trial, size_px(spec))
     while True:
         try:
             pretrain(trial.model, target, size_px=size_px(spec), device=trial.device, **trial.pretrain)

@@ -14,10 +14,11 @@ from spurgen.errors import SpecError, SpurgenError
 from spurgen.learning import METHODS, Model
 from spurgen.settings import OneOf, fill
 from spurgen.study.spec import StudySpec
-from spurgen.study.trial import Trial
+from spurgen.study.trial import Place, Trial, place_of
 from spurgen.study.worlds import Variant, data_name, variants
 from spurgen.train.encode import find_model
 from spurgen.train.options import Options
+from spurgen.train.pretrain import check_model
 
 GROUPS = "group_by"  # among the settings of a method: what makes the groups that it is told
 
@@ -36,7 +37,7 @@ def plan(study: StudySpec, folder: Path | None, device: str) -> list[Trial]:
     Paths in the study are seen from `folder`.
     """
     arms = _arms(study)
-    found: dict[str, Trial] = {}
+    found: dict[tuple[str, Place], Trial] = {}  # the same content may have several names, and then is run once
     for variant in variants(study, folder):
         for seed in study.searched_seeds:
             data_seed = seed if study.fresh_rows else 0
@@ -44,7 +45,7 @@ def plan(study: StudySpec, folder: Path | None, device: str) -> list[Trial]:
             for name, model, start, its_options, method in arms:
                 for config in configurations(study, method, its_options, seed):
                     trial = _trial(study, variant, data, name, model, start, method, config, seed, device)
-                    found.setdefault(trial.key, trial)
+                    found.setdefault((trial.key, place_of(trial)), trial)
     return list(found.values())
 
 
@@ -67,6 +68,11 @@ def _arms(study: StudySpec) -> list[tuple[str, Model, str, dict[str, Any], str]]
         except SpurgenError as error:
             raise SpecError(f"models.{name}"[:80], str(error)) from None
         for start in given.starts:
+            if start == "pretrained":
+                try:
+                    check_model(model)
+                except SpurgenError as error:
+                    raise SpecError(f"models.{name}.starts", str(error)) from None
             if start in ("imagenet", "hub") and model.pretrained != start:
                 held = f"always starts from {model.pretrained}" if model.pretrained else "is built with random weights"
                 raise SpecError(f"models.{name}.starts", f"{name} {held}; say {model.pretrained or 'nothing'!r}")
@@ -88,9 +94,13 @@ def _arms(study: StudySpec) -> list[tuple[str, Model, str, dict[str, Any], str]]
     ):
         for choice in _products(options):
             _filled(Options, choice, path, "training")
+    if "keep" in study.options or any("keep" in given.options for given in study.model_table.values()):
+        raise SpecError("options.keep", "is not for studies, whose rules choose afterwards; say early_stopping = true")
     for option in study.search.options if study.search is not None else ():
         if option not in _ranges(Options):
             raise SpecError("search.options", f"there is nothing to search for {option!r}; known: {_known()}")
+        if option == "momentum" and study.options.get("optimiser") != "sgd":
+            raise SpecError("search.options", "momentum has no effect unless options.optimiser is 'sgd'")
     return found
 
 
@@ -125,9 +135,12 @@ def configurations(study: StudySpec, method: str, its_options: Mapping[str, Any]
         yield from _samples(study, method, settings, options, seed)
         return
     varied = [name for name, value in (settings | options).items() if isinstance(value, list) and len(value) > 1]
-    for chosen in _products(settings):
-        for how in _products(options):
-            yield Config(chosen, how, _words({n: (chosen | how)[n] for n in varied}))
+    grid = [(chosen, how) for chosen in _products(settings) for how in _products(options)]
+    words = [_words({n: (chosen | how)[n] for n in varied}) for chosen, how in grid]
+    if len(set(words)) < len(words):  # values that only differ far behind the point
+        words = [", ".join(f"{n}={(chosen | how)[n]!r}" for n in varied) for chosen, how in grid]
+    for (chosen, how), said in zip(grid, words, strict=True):
+        yield Config(chosen, how, said)
 
 
 def _samples(

@@ -15,9 +15,9 @@ from spurgen.compare.plain import plain
 from spurgen.compare.ranks import Ranking, rank
 from spurgen.study import directory as place
 from spurgen.study import ledger
-from spurgen.study.choice import Place, Record, place_of, records_of, settle_on
+from spurgen.study.choice import Record, records_of, settle_on
 from spurgen.study.spec import StudySpec
-from spurgen.study.trial import Trial
+from spurgen.study.trial import Place, Trial, place_of
 
 # What comparisons are made of: the column of a selection's choice, what sentences call it.
 MEASURES = {"worst_group_accuracy": "worst-group accuracy", "accuracy": "accuracy"}
@@ -25,10 +25,7 @@ MEASURES = {"worst_group_accuracy": "worst-group accuracy", "accuracy": "accurac
 
 @dataclass(frozen=True)
 class Line:
-    """A method in one place, as one rule chooses among its trials: means over seeds, and the seeds themselves.
-
-    `sss` and `ig` are those of the weights at the end of the trials of the chosen settings.
-    """
+    """A method in one place, as one rule chooses among its trials: what each seed scores on the test rows."""
 
     method: str
     config: str
@@ -80,6 +77,7 @@ class Results:
     study: StudySpec
     trials: list[Trial]
     news: dict[str, ledger.Entry]
+    ran: int = 0  # how many were settled by the call that gave this
 
     def state(self, trial: Trial) -> str:
         """ "done", "failed", "started" or "open"."""
@@ -87,16 +85,21 @@ class Results:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Trials in each state."""
+        """Trials in each state; one that has several names counts once."""
         found = dict.fromkeys(("done", "failed", "started", "open"), 0)
-        for trial in self.trials:
+        for trial in self.unique:
             found[self.state(trial)] += 1
         return found
+
+    @cached_property
+    def unique(self) -> list[Trial]:
+        """The trials, those that have several names once."""
+        return list({trial.key: trial for trial in self.trials}.values())
 
     @property
     def failures(self) -> list[tuple[Trial, str]]:
         """The trials that came to nothing, with the reason."""
-        return [(t, self.news[t.key].reason) for t in self.trials if self.state(t) == "failed"]
+        return [(t, self.news[t.key].reason) for t in self.unique if self.state(t) == "failed"]
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat row per trial, scores of the weights at the end included."""
@@ -174,7 +177,7 @@ class Results:
             "id": self.about["id"],
             "directory": str(self.directory),
             "device": self.about["device"],
-            "trials": {**counts, "total": len(self.trials)},
+            "trials": {**counts, "total": len(self.unique)},
             "failed": [{"trial": t.words, "key": t.key, "reason": reason} for t, reason in self.failures],
             "rule": self.study.rule,
             "ranks": {measure: found.as_dict() for measure, found in ranks.items() if found is not None},

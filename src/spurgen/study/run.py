@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ from spurgen.study.launch import LAUNCHERS, Job
 from spurgen.study.plan import again, plan
 from spurgen.study.results import Results, read_results
 from spurgen.study.spec import StudySpec, read, text_of
-from spurgen.study.trial import Trial
+from spurgen.study.trial import Trial, place_of
 from spurgen.study.worlds import Variant, variants
 
 
@@ -58,7 +59,10 @@ def run_study(
         from spurgen.spec.toml import write
 
         text = write(asked.dump())
-    where = resolve_device(device).type
+    found = resolve_device(device)
+    if found.index:
+        raise SpurgenError(f"a study runs on the first GPU, not on {device}; hide the others (CUDA_VISIBLE_DEVICES)")
+    where = found.type
     trials = plan(asked, folder, where)
     about = {
         "id": asked.id,
@@ -74,29 +78,30 @@ def run_study(
     _keep_worlds(directory, variants(asked, folder))
     began, before = time.monotonic(), _settled(directory)
 
-    def settle(wanted: list[Trial]) -> None:
+    def settle(wanted: list[Trial], retry: bool) -> None:
         place.write_plan(directory, wanted)
         told = _Teller(directory, wanted, began, before, progress)
         told()
-        how.launch(Job(directory, wanted, where, jobs, threads, retry, told))
+        how.launch(Job(directory, list({t.key: t for t in wanted}.values()), where, jobs, threads, retry, told))
         told()
 
-    settle(_with_winners(directory, asked, trials))
+    earlier = _ends(directory)
+    settle(_with_winners(directory, asked, trials), retry)
     if asked.searches_first:
-        settle(_with_winners(directory, asked, trials))
-    found = read_results(directory)
-    found.keep()
-    return found
+        settle(_with_winners(directory, asked, trials), retry=False)
+    results = replace(read_results(directory), ran=_ends(directory) - earlier)
+    results.keep()
+    return results
 
 
 def _with_winners(directory: Path, study: StudySpec, trials: list[Trial]) -> list[Trial]:
     """The trials, and those that follow from what a search has found so far, if it is over."""
     if not study.searches_first:
         return trials
-    found = {trial.key: trial for trial in trials}
+    found = {(trial.key, place_of(trial)): trial for trial in trials}
     for best in winners(directory, study, trials):
         for trial in again(study, best):
-            found[trial.key] = trial
+            found[trial.key, place_of(trial)] = trial
     return list(found.values())
 
 
@@ -128,6 +133,11 @@ def _keep_worlds(directory: Path, worlds: list[Variant]) -> None:
             place.write(target, variant.spec.to_toml().encode())
 
 
+def _ends(directory: Path) -> int:
+    """How many times a trial has come to an end."""
+    return sum(line["event"] in ("done", "failed") for line in ledger.lines(directory))
+
+
 def _settled(directory: Path) -> set[str]:
     return {key for key, entry in ledger.read(directory).items() if entry.state in ("done", "failed")}
 
@@ -144,7 +154,7 @@ class _Teller:
         progress: Callable[[Progress], None] | None,
     ):
         self.directory = directory
-        self.trials = trials
+        self.trials = list({trial.key: trial for trial in trials}.values())
         self.began = began
         self.before = before
         self.progress = progress

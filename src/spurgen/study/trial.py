@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from spurgen.errors import DataError
 from spurgen.version import __version__
@@ -80,3 +80,24 @@ def trial_from(told: Any, where: str) -> Trial:
         return Trial(**told)
     except TypeError:
         raise DataError(f"{where} is of another version of SpurGen, or damaged; run the study again") from None
+
+
+class Place(NamedTuple):
+    """Where methods are compared: a world or a variant of it, a model, and what that starts from."""
+
+    world: str
+    ablation: str
+    variant: str
+    model: str
+    start: str
+
+    @property
+    def words(self) -> str:
+        """The place in a few words."""
+        start = "" if self.start == "nothing" else f" from {self.start}"
+        return f"{self.world}{f' {self.variant}' if self.variant else ''}, {self.model}{start}"
+
+
+def place_of(trial: Trial) -> Place:
+    """Where a trial belongs."""
+    return Place(trial.world, trial.ablation, trial.variant, trial.model, trial.start)

@@ -72,6 +72,7 @@ class Trainer:
         self.graphs = graphs
         self.rate = rate
         self.watch = dict(watch or {})  # rows that are scored at every check, and never learnt or chosen from
+        self.stream: Any = None  # where steps are captured and replayed; None: where torch is
         self.place = Place()
         self.records: list[Tensor] = []
         self.checks: list[Tensor] = []
@@ -87,6 +88,7 @@ class Trainer:
     def course(self, about: dict[str, Any] | None = None, turns: bool = True) -> Turns[Outcome]:
         """The same, with a stop after every step for `turns`, in which others may use torch as if nobody else did."""
         own = Own(self.device, turns)
+        self.stream = own.stream
         own.enter()
         try:
             torch.manual_seed(int(seeds.key(self.learner.task.seed, "train/torch")[0] >> np.uint64(1)))
@@ -104,7 +106,7 @@ class Trainer:
                 self.learner.load_state_dict(self.best)
             self.learner.eval()
         finally:
-            own.leave()
+            own.end()
         events.tell(self.subscribers, events.Ended(self.place.taken))
         self.place.seconds += time.monotonic() - self._started
         return Outcome(_stacked(self.records), _stacked(self.checks), self.place)
@@ -121,24 +123,27 @@ class Trainer:
         if not steps:
             self._look(stage, [])  # what was fitted on validation rows is not to be scored on them
             return
-        stepper = Stepper(self.learner, stage, self.options, self.source, self.graphs, _READ)
+        stepper = Stepper(self.learner, stage, self.options, self.source, self.graphs, _READ, self.stream)
         self._restore_optimiser(stepper)
         how = self.learner.sampling(stage)
         rows = self._sampler(how, stage)
         every = max(1, -(-steps // self.options.checks))
-        while self.place.step < steps:
-            self._take(stepper, stage, steps, rows)
-            done = self.place.step == steps
-            checked = self.place.step % every == 0 or done
-            if stepper.noted == _READ or checked:
-                self._read(stepper, steps)
-            if checked:
-                self._check(stage)
-                stepper.train_mode()
-            if self.path is not None and ((done and stage + 1 < len(self.stages)) or self._due()):
-                self._read(stepper, steps)
-                self._save(stepper)
-            yield
+        try:
+            while self.place.step < steps:
+                self._take(stepper, stage, steps, rows)
+                done = self.place.step == steps
+                checked = self.place.step % every == 0 or done
+                if stepper.noted == _READ or checked:
+                    self._read(stepper, steps)
+                if checked:
+                    self._check(stage)
+                    stepper.train_mode()
+                if self.path is not None and ((done and stage + 1 < len(self.stages)) or self._due()):
+                    self._read(stepper, steps)
+                    self._save(stepper)
+                yield
+        finally:
+            stepper.close()
         self._finite()
 
     def _take(self, stepper: Stepper, stage: int, steps: int, rows: Sampler | None) -> None:

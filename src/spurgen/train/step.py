@@ -23,7 +23,16 @@ class Stepper:
     had none of its rows). Nothing waits for the device before notes are read.
     """
 
-    def __init__(self, learner: Learner, stage: int, options: Options, source: Source, graphs: bool, room: int):
+    def __init__(
+        self,
+        learner: Learner,
+        stage: int,
+        options: Options,
+        source: Source,
+        graphs: bool,
+        room: int,
+        stream: torch.cuda.Stream | None = None,
+    ):
         device = source.device
         self.source = source
         self.learner = learner
@@ -46,7 +55,7 @@ class Stepper:
         self._places: Given = {}
         self._frozen = learner.frozen(stage)
         # All graphs use one stream and one pool of memory: the gradients that one leaves are dropped before the next.
-        self._stream = torch.cuda.Stream(device) if graphs else None
+        self._stream = (stream or torch.cuda.Stream(device)) if graphs else None
         self._pool = torch.cuda.graph_pool_handle() if graphs else None
         self.train_mode()
 
@@ -64,6 +73,14 @@ class Stepper:
         else:
             self._replay(given, phase)
         self.noted += 1
+
+    def close(self) -> None:
+        """Let go of the graphs, once they have run, before others are captured on the same stream."""
+        if self._captured:
+            torch.cuda.current_stream(self.device).synchronize()
+        for graph in self._captured.values():
+            graph.reset()
+        self._captured.clear()
 
     def read(self) -> Tensor:
         """The notes of the steps since they were last read; waits for the device."""

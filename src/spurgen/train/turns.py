@@ -46,6 +46,11 @@ def beside(work: Iterable[Turns[T]], width: int) -> Iterator[T]:
             one.close()
 
 
+# Streams that no trial has any more. Torch hands out 32 of them in turn, again and again, so that making one for every
+# trial would in time give two trials the same, and what the one's graphs free at its end the other's would still use.
+_FREE: dict[str, list[Any]] = {}
+
+
 class Own:
     """What is global in torch and belongs to one trial while it is its turn: random numbers, exactness, a stream."""
 
@@ -54,11 +59,13 @@ class Own:
         self.turns = turns
         self._random: torch.Tensor | None = None
         self._inside = contextlib.ExitStack()
+        self._stream: Any = None
         if device.type == "cuda" and turns:
             index = device.index if device.index is not None else torch.cuda.current_device()
             self._generator = torch.cuda.default_generators[index]
             self._state: Any = self._generator.clone_state()  # graphs that are captured with it keep to it
-            self._stream = torch.cuda.Stream(device)
+            self._place = f"{device.type}:{index}"
+            self._stream = _FREE[self._place].pop() if _FREE.get(self._place) else torch.cuda.Stream(device)
             self._stream.wait_stream(torch.cuda.current_stream(device))
 
     def enter(self) -> None:
@@ -79,8 +86,21 @@ class Own:
             self._generator.graphsafe_set_state(self._state)
             inside.enter_context(torch.cuda.stream(self._stream))
 
+    @property
+    def stream(self) -> Any:
+        """The trial's own stream; None where it has none."""
+        return self._stream
+
     def leave(self) -> None:
         """The trial's turn ends, and everything is as it was before."""
         if self.turns:
             self._random = torch.get_rng_state()
         self._inside.close()
+
+    def end(self) -> None:
+        """The last turn is over: what is still under way is waited for, and the stream is free for another trial."""
+        self.leave()
+        if self._stream is not None:
+            self._stream.synchronize()
+            _FREE.setdefault(self._place, []).append(self._stream)
+            self._stream = None

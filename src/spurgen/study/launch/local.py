@@ -21,16 +21,19 @@ from spurgen.study import directory as place
 from spurgen.study import ledger
 from spurgen.study.launch import Job, Launcher
 from spurgen.study.perform import claim, claiming
-from spurgen.study.trial import Trial
+from spurgen.study.trial import Trial, trial_from
 from spurgen.train.turns import beside
 
 _LOOK_SECONDS = 0.5
 _ON_GPU = 8  # trials side by side on a GPU: small networks leave most of one idle
+_MOST_ON_GPU = 16  # torch has 32 streams, and trials must not share one
 _DEATHS = 2  # of the processes that performed a trial, after which it is called failed
 
 
 def launch(job: Job) -> None:
     """Settle all trials."""
+    if job.device == "cuda" and (job.jobs or 1) > _MOST_ON_GPU:
+        raise SpurgenError(f"--jobs is {job.jobs}; at most {_MOST_ON_GPU} trials run side by side on a GPU")
     jobs = job.jobs or min(os.cpu_count() or 1, max(1, len(job.trials)))
     died: dict[str, int] = {}
     retry = job.retry
@@ -86,9 +89,9 @@ def _here(job: Job, todo: list[Trial], retry: bool) -> None:
 class _Worker:
     """A process, and what it says where things go wrong."""
 
-    def __init__(self, job: Job, keys: Path, retry: bool):
+    def __init__(self, job: Job, trials: Path, retry: bool):
         self.said: Any = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115  closed by who made the worker
-        told = {"threads": job.threads, "retry": retry, "keys": str(keys), "parent": os.getpid()}
+        told = {"threads": job.threads, "retry": retry, "trials": str(trials), "parent": os.getpid()}
         threads = str(job.threads)
         self.process = subprocess.Popen(
             [sys.executable, "-m", "spurgen.study.launch.local", str(job.directory), json.dumps(told)],
@@ -109,9 +112,9 @@ class _Worker:
 def _beside(job: Job, todo: list[Trial], jobs: int, retry: bool, died: dict[str, int]) -> None:
     """In processes of their own, until all of these have ended."""
     with tempfile.TemporaryDirectory(prefix="spurgen-study-") as folder:
-        keys = Path(folder) / "keys.json"
-        keys.write_text(json.dumps([trial.key for trial in todo]))
-        workers = [_Worker(job, keys, retry) for _ in range(jobs)]
+        trials = Path(folder) / "trials.json"
+        trials.write_text(json.dumps([trial.as_dict() for trial in todo]))
+        workers = [_Worker(job, trials, retry) for _ in range(jobs)]
         try:
             while any(worker.process.poll() is None for worker in workers):
                 time.sleep(_LOOK_SECONDS)
@@ -143,14 +146,13 @@ def _bury(job: Job, worker: _Worker, died: dict[str, int]) -> None:
         ledger.append(job.directory, mine.key, "failed", reason=f"its process {how}{said}{hint}")
 
 
-def work(directory: Path, keys: list[str], threads: int, retry: bool) -> None:
+def work(directory: Path, trials: list[Trial], threads: int, retry: bool) -> None:
     """What a process does: each trial that nobody else is at."""
     import torch
 
     torch.set_num_threads(threads)
-    trials = {trial.key: trial for trial in place.read_plan(directory)}
-    for key in keys:
-        claim(directory, trials[key], retry)
+    for trial in trials:
+        claim(directory, trial, retry)
 
 
 def _end_with(parent: int) -> None:
@@ -171,7 +173,8 @@ def main() -> None:
     """Work until nothing is left."""
     told = json.loads(sys.argv[2])
     _end_with(told["parent"])
-    work(Path(sys.argv[1]), json.loads(Path(told["keys"]).read_text()), told["threads"], told["retry"])
+    trials = [trial_from(each, told["trials"]) for each in json.loads(Path(told["trials"]).read_text())]
+    work(Path(sys.argv[1]), trials, told["threads"], told["retry"])
 
 
 if __name__ == "__main__":
