@@ -44,7 +44,7 @@ def constructed(folder, told, **changes: Any) -> Results:
     asked = StudySpec.from_dict(study(methods={"erm": {}, "group_dro": {"eta": ETAS}}, **changes))
     trials = plan(asked, folder, "cpu")
     there = folder / "s"
-    place.settle(there, "", {"id": "tiny", "device": "cpu", "study": asked.dump(), "folder": ""})
+    place.settle(there, "", {"id": "tiny", "device": "cpu", "description": "", "study": asked.dump(), "folder": ""})
     place.write_plan(there, trials)
     for trial in trials:
         write(there, trial, told(trial))
@@ -115,7 +115,7 @@ def test_of_a_search_what_counts_is_run_with_all_seeds(folder):
     best = {t.key: t for t in trials if t.config.startswith("#2")}
     final = [t for trial in best.values() for t in again(asked, trial)]
     there = folder / "s"
-    place.settle(there, "", {"id": "tiny", "device": "cpu", "study": asked.dump(), "folder": ""})
+    place.settle(there, "", {"id": "tiny", "device": "cpu", "description": "", "study": asked.dump(), "folder": ""})
     kept = {t.key: t for t in trials} | {t.key: t for t in final}
     place.write_plan(there, list(kept.values()))
     for trial in trials:
@@ -138,7 +138,7 @@ def test_ranks_over_worlds_and_seeds(folder):
     asked = StudySpec.from_dict(study(methods={m: {} for m in value}, seeds=4, ablations={"s": {"p": [0.5]}}))
     trials = plan(asked, folder, "cpu")
     there = folder / "s"
-    place.settle(there, "", {"id": "tiny", "device": "cpu", "study": asked.dump(), "folder": ""})
+    place.settle(there, "", {"id": "tiny", "device": "cpu", "description": "", "study": asked.dump(), "folder": ""})
     place.write_plan(there, trials)
     for trial in trials:
         write(there, trial, checks(trial.seed, everywhere=value[trial.method]))
