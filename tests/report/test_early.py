@@ -19,7 +19,9 @@ __all__ = ["_tiny_model", "folder"]
 def test_while_a_search_goes_on(folder):
     asked = StudySpec.from_dict(study(search={"samples": 3, "options": ["learning_rate"]}, seeds=2))
     trials = plan(asked, folder, "cpu")
-    place.settle(folder / "s", "", {"id": "tiny", "device": "cpu", "description": "", "study": asked.dump(), "folder": ""})
+    place.settle(
+        folder / "s", "", {"id": "tiny", "device": "cpu", "description": "", "study": asked.dump(), "folder": ""}
+    )
     place.write_plan(folder / "s", trials)
     for trial in trials[:4]:
         write(folder / "s", trial, checks(trial.seed))

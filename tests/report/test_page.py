@@ -7,6 +7,7 @@ import pytest
 
 import spurgen
 from spurgen.errors import DataError
+from spurgen.report.page import once
 from tests.report.pages import Page
 from tests.report.studies import CONTRASTIVE, ERM, METHODS, Told, fabricate, usual
 from tests.worlds import world
@@ -70,12 +71,28 @@ def test_it_answers_in_order(page):
 
 
 def test_every_picture_and_chart_has_words(page):
-    pictures = page.all("img")
+    several = [span for span in page.all("span") if "pic" in span.get("class", "").split()]
+    pictures = page.all("img") + [{"alt": s["aria-label"]} for s in several if s["role"] == "img"]
     # 3 classes × 2 splits × 4; strips of 3 backgrounds and 4 hues; and mistakes of two methods
     assert len(pictures) > 24 + 7 and all(p["alt"] for p in pictures)
-    assert all(p["src"].startswith("data:image/png;base64,") for p in pictures)
+    assert all(p["src"].startswith("data:image/png;base64,") for p in page.all("img"))
     charts = [s for s in page.all("svg") if s.get("role") == "img"]
     assert len(charts) > 12 and all(c["aria-label"] for c in charts)
+
+
+def test_pictures_that_are_shown_several_times_are_held_once():
+    one, two = ("data:image/png;base64," + word for word in ("AAAA", "BBBB"))
+
+    def image(uri: str, alt: str) -> str:
+        return f'<img src="{uri}" alt="{alt}" width="64" height="64">'
+
+    page = f"<html><head></head><body>{image(one, 'a &lt;b')}{image(two, 'c')}{image(one, 'd')}</body></html>"
+    found = once(page)
+    assert found.count(one) == 1 and f".p0{{background-image:url({one})}}" in found
+    assert image(two, "c") in found
+    for alt in ("a &lt;b", "d"):
+        assert f'<span class="pic p0" role="img" aria-label="{alt}" style="--px:64px"></span>' in found
+    assert once(image(two, "c")) == image(two, "c")
 
 
 def test_controls_name_every_panel(page):

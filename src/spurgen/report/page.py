@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -45,7 +47,31 @@ def render(summary: Summary, pictures: dict[int, Pictures]) -> str:
         },
     }
     template = _environment().get_template("page.html")
-    return template.render(page=page, style=Markup(_text("style.css")), script=Markup(_text("script.js")))
+    return once(template.render(page=page, style=Markup(_text("style.css")), script=Markup(_text("script.js"))))
+
+
+_IMAGE = re.compile(r'<img src="(data:[^"]+)" alt="([^"]*)" width="(\d+)" height="\d+"(?: class="(\w+)")?>')
+
+
+def once(page: str) -> str:
+    """The page with every picture that it shows several times, in variants of one world say, written once.
+
+    Those are backgrounds; pictures that are shown once stay images.
+    """
+    times = Counter(found[1] for found in _IMAGE.finditer(page))
+    names = {uri: f"p{i}" for i, uri in enumerate(uri for uri, n in times.items() if n > 1)}
+    if not names:
+        return page
+
+    def placed(found: re.Match[str]) -> str:
+        uri, alt, size, kind = found.groups()
+        if uri not in names:
+            return found[0]
+        classes = " ".join(filter(None, ("pic", names[uri], kind)))
+        return f'<span class="{classes}" role="img" aria-label="{alt}" style="--px:{size}px"></span>'
+
+    rules = "".join(f".{name}{{background-image:url({uri})}}" for uri, name in names.items())
+    return _IMAGE.sub(placed, page).replace("</head>", f"<style>{rules}</style>\n</head>", 1)
 
 
 @cache
