@@ -20,7 +20,7 @@ def test_a_study_at_the_terminal(capsys, folder):
     path, out = file_of(folder), folder / "s"
     code, said, _ = study(capsys, path, "--out", out, "--jobs", "1", "--device", "cpu")
     assert code == 0, said
-    for words in ("group_dro", "erm", "worst group", "4 of 4 trials were run now", f"next: spurgen report {out}"):
+    for words in ("group_dro", "erm", "worst group", "4 of 4 trials were run meanwhile", f"next: spurgen report {out}"):
         assert words in said
     code, said, _ = study(capsys, path, "--out", out, "--jobs", "1")
     assert code == 0 and "all 4 trials were settled already; nothing was run" in said
@@ -28,7 +28,7 @@ def test_a_study_at_the_terminal(capsys, folder):
     assert code == 0 and "4 done" in said and "group_dro" in said
     code, said, _ = study(capsys, out, "--status", "--json")
     told = json.loads(said)
-    assert told["trials"] == {"done": 4, "failed": 0, "started": 0, "open": 0, "total": 4}
+    assert told["trials"] == {"done": 4, "failed": 0, "started": 0, "lost": 0, "open": 0, "total": 4}
     assert {cell["rule"] for cell in told["cells"]} == {"worst_group", "average", "worst_class", "training", "oracle"}
     code, said, _ = study(capsys, out, "--jobs", "1", "--quiet")
     assert (code, said) == (0, "")

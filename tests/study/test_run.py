@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import errno
 import json
 import os
 import random
@@ -38,7 +39,7 @@ def events(directory, state):
 def test_a_study_from_file_to_table(folder):
     told = []
     found = run(file_of(folder), folder / "s", progress=told.append)
-    assert found.counts == {"done": 4, "failed": 0, "started": 0, "open": 0}
+    assert found.counts == {"done": 4, "failed": 0, "started": 0, "lost": 0, "open": 0}
     assert told[0][:3] == (0, 0, 4) and told[-1][:3] == (4, 0, 4) and told[-1].left_seconds == 0
     table = pq.read_table(folder / "s" / place.RESULTS).to_pylist()
     assert [(r["method"], r["seed"]) for r in table] == [(m, s) for s in (0, 1) for m in ("erm", "group_dro")]
@@ -110,7 +111,7 @@ def test_a_failure_is_recorded_and_stops_nothing(folder):
     short = {"steps": [12, 1], "batch_size": 32, "checks": 3}
     path = file_of(folder, methods={"erm": {}, "crt": {}, "group_dro": {}}, options=short, seeds=1)
     found = run(path, folder / "s")
-    assert found.counts == {"done": 5, "failed": 1, "started": 0, "open": 0}
+    assert found.counts == {"done": 5, "failed": 1, "started": 0, "lost": 0, "open": 0}
     ((trial, reason),) = found.failures
     assert trial.method == "crt" and reason == "1 steps are too few for 2 stages; train for more steps"
     failed = events(folder / "s", "failed")
@@ -179,6 +180,71 @@ def test_directories_of_others_are_refused(folder):
     for name in ("jobs", "threads"):
         with pytest.raises(SpurgenError, match=rf"{name} is 0; it must be a whole number"):
             run_study(path, folder / "s", **{name: 0})
+
+
+def test_what_trials_lost_is_made_again(folder):
+    path = file_of(folder)
+    whole = run(path, folder / "s")
+    before = outcome(folder / "s")
+    one, two, three, four = (folder / "s" / "trials" / t.key for t in whole.trials)
+    other = (two / "run" / "checks.parquet").read_bytes()
+    (one / "run" / "checks.parquet").unlink()
+    content = (two / "scores" / "predictions.parquet").read_bytes()
+    (two / "scores" / "predictions.parquet").write_bytes(content[: len(content) // 2])
+    shutil.rmtree(three)
+    (four / "run" / "checks.parquet").write_bytes(other)
+    line = read_results(folder / "s").cell(whole.places[0], "average").lines[0]
+    assert "is lost or damaged; the command that runs the study makes it again" in line.reason
+    again = run(path, folder / "s")
+    assert again.ran == 4 and outcome(folder / "s") == before
+    assert run(path, folder / "s").ran == 0
+
+
+def test_damaged_rows_are_drawn_again_before_anything_is_learnt(folder, monkeypatch):
+    run(file_of(folder, methods={"erm": {}}, seeds=1), folder / "s")
+    shard = next((folder / "s" / place.DATA).glob("*/data/train-*.parquet"))
+    content = bytearray(shard.read_bytes())
+    content[len(content) // 2] ^= 255
+    shard.write_bytes(content)
+    monkeypatch.setattr("spurgen.study.perform._WHOLE", set())  # as in another process
+    assert run(file_of(folder, seeds=1), folder / "s").counts["done"] == 2
+    assert shard.read_bytes() != bytes(content)
+
+
+@pytest.mark.parametrize("content", [None, "", "{", "{}"])
+def test_a_directory_that_lost_its_name_is_known_by_its_file(folder, content):
+    path = file_of(folder)
+    run(path, folder / "s")
+    (folder / "s" / place.ABOUT).unlink()
+    if content is not None:
+        (folder / "s" / place.ABOUT).write_text(content)
+    with pytest.raises(DataError, match="holds the study 'tiny', not 'other'"):
+        run(file_of(folder, "other.toml", id="other"), folder / "s")
+    assert run(path, folder / "s").ran == 0
+
+
+@pytest.mark.parametrize("content", [None, "", "id = ", "id = 'tiny'"])
+def test_a_directory_that_lost_its_file_is_known_by_its_name(folder, content):
+    run(file_of(folder), folder / "s")
+    (folder / "s" / place.FILE).unlink()
+    if content is not None:
+        (folder / "s" / place.FILE).write_text(content)
+    assert run(folder / "s", None).ran == 0
+    assert "tiny" in (folder / "s" / place.FILE).read_text()
+
+
+def test_a_full_disk_ends_the_study_and_fails_no_trial(folder, monkeypatch):
+    def full(*args, **how):
+        try:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        except OSError as error:
+            raise DataError("no space left to write x; make room and run the same command again") from error
+
+    with monkeypatch.context() as patched:
+        patched.setattr("spurgen.study.perform.prepare", full)
+        with pytest.raises(SpurgenError, match="no space left to write x; make room"):
+            run(file_of(folder), folder / "s")
+    assert run(file_of(folder), folder / "s").counts["done"] == 4
 
 
 @pytest.mark.parametrize("name", [place.ABOUT, place.PLAN])
@@ -307,7 +373,7 @@ def test_two_processes_on_one_study_share_the_work(folder):
         _, said = process.communicate(timeout=300)
         assert process.returncode == 0, said
     counts, _ = outcome(folder / "s")
-    assert counts == {"done": 4, "failed": 0, "started": 0, "open": 0}
+    assert counts == {"done": 4, "failed": 0, "started": 0, "lost": 0, "open": 0}
     assert set(events(folder / "s", "done").values()) == set(events(folder / "s", "started").values()) == {1}
 
 

@@ -7,9 +7,13 @@ import re
 import pytest
 
 from spurgen.errors import SpecError, SpurgenError, UnknownName
+from spurgen.spec import World
+from spurgen.study.foresee import foresee
 from spurgen.study.plan import plan
+from spurgen.study.run import run_study
 from spurgen.study.spec import StudySpec, presets, read, text_of
 from tests.study.conftest import file_of, study
+from tests.worlds import small
 
 
 @pytest.mark.parametrize(
@@ -52,6 +56,15 @@ from tests.study.conftest import file_of, study
         ({"search": {"samples": 0}}, r"search.samples: is 0"),
         ({"search": {"samples": 2, "options": ["schedule"]}}, r"search.options: there is nothing to search for"),
         ({"group_by": "label"}, r"group_by: "),
+        ({"seeds": []}, r"seeds: is empty"),
+        ({"methods": {"erm": {}, "group_dro": {"eta": []}}}, r"methods.group_dro.eta: is empty; give at least one"),
+        ({"methods": {"erm": {}, "group_dro": {"eta": [0.1, 0.1]}}}, r"methods.group_dro.eta: names a value twice"),
+        ({"options": {"steps": []}}, r"options.steps: is empty"),
+        ({"worlds": {"w": {"spec": "world.toml", "rows": 300, "set": {"rows": 3}}}}, r"worlds.w.set.rows: says the n"),
+        ({"pretrain": {"steps": 3}}, r"pretrain: has no effect: no model starts from 'pretrained'"),
+        ({"search": {"samples": 2, "seeds": 5}}, r"search.seeds: is 5; the study has 2"),
+        ({"search": {"samples": 2, "seeds": 1, "per_seed": True}}, r"search.seeds: has no effect with per_seed"),
+        ({"methods": {"erm": {"group_by": ["label"]}}}, r"methods.erm.group_by: has no effect: erm is told no groups"),
         ({"options": {"keep": "average"}}, r"options.keep: is not for studies"),
         ({"search": {"samples": 2, "options": ["momentum"]}}, r"search.options: momentum has no effect"),
         (
@@ -84,6 +97,34 @@ def test_what_is_dumped_reads_the_same():
     assert StudySpec.from_dict(asked.dump()) == asked
 
 
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"group_by": ["colour"]}, r"group_by: .*'colour'"),
+        ({"methods": {"erm": {}, "dfr": {"group_by": ["labl"]}}}, r"methods.dfr.group_by: .*'labl'.*did you mean 'l"),
+        ({"options": {"steps": 3, "epochs": 2.0}}, r"methods.erm: the option epochs would have no effect"),
+        ({"options": {"steps": 3, "momentum": 0.8}}, r"methods.erm: the option momentum would have no effect"),
+        ({"options": {"steps": 3, "batch_size": 4000}}, r"methods.erm: small/v1 has 180 training rows"),
+        ({"worlds": {"w": {"spec": "blind.toml"}}}, r"worlds.w: blind/v1 has no split 'val', by which worst_"),
+        ({"worlds": {"w": {"spec": "blind.toml"}}, "rules": ["oracle"], "rule": "oracle",
+          "methods": {"erm": {}, "dfr": {}}}, r"methods.dfr: dfr fits on validation rows"),
+        ({"worlds": {"w": {"spec": "blind.toml"}}, "rules": ["oracle"], "rule": "oracle",
+          "methods": {"erm": {}, "irm": {}}}, r"methods.irm: irm compares environments"),
+        ({"models": ["text_transformer"], "worlds": {"w": {"spec": "blind.toml"}}, "rules": ["oracle"],
+          "rule": "oracle"}, r"methods.erm: there is no modality 'caption'"),
+    ],
+)  # fmt: skip
+def test_what_could_only_fail_is_refused_before_anything_is_drawn(folder, changes, sentence):
+    splits = {
+        "train": {"share": 0.6, "environments": ["strong"]},
+        "test": {"share": 0.4, "environments": ["even"]},
+    }
+    (folder / "blind.toml").write_text(World.from_dict(small(id="blind/v1", splits=splits)).to_toml())
+    with pytest.raises(SpurgenError, match=sentence):
+        run_study(file_of(folder, **changes), folder / "s", jobs=1)
+    assert not (folder / "s").exists()
+
+
 @pytest.mark.parametrize("name", presets())
 def test_presets_can_be_planned(name):
     text, folder = text_of(name)
@@ -91,6 +132,7 @@ def test_presets_can_be_planned(name):
     assert asked.id == name and folder is None and asked.description
     trials = plan(asked, None, "cpu")
     assert len({t.key for t in trials}) == len(trials) > 0
+    foresee(asked, None, trials)
 
 
 def test_edits_from_the_command_line(folder):

@@ -58,6 +58,8 @@ def command(
     study that is to go on.
     """
     if status:
+        if overrides or retry or jobs is not None:
+            raise SpurgenError("--status runs nothing; leave out --set, --retry and --jobs")
         return _status(out or study, as_json, quiet)
     from spurgen.study.run import run_study
 
@@ -69,7 +71,7 @@ def command(
         show(found)
         total = len(found.unique)
         none = f"all {total} trials were settled already; nothing was run"
-        click.echo(f"{found.ran} of {total} trials were run now" if found.ran else none)
+        click.echo(f"{found.ran} of {total} trials were run meanwhile" if found.ran else none)
         click.echo(f"next: spurgen report {found.directory}")
     _complain(found)
     return None
@@ -93,7 +95,7 @@ def _status(where: str, as_json: bool, quiet: bool) -> None:
             show(found)
 
 
-_STATES = {"done": "done", "failed": "failed", "started": "started and not done", "open": "not started"}
+_STATES = {"done": "done", "failed": "failed", "started": "started and not done", "lost": "lost", "open": "not started"}
 
 
 def _complain(found: Results) -> None:
@@ -170,14 +172,15 @@ class progress:
         """Follow the study."""
         if self.quiet:
             return
-        words = f"{news.failed} failed, " if news.failed else ""
-        if news.left_seconds is not None:
-            words += f"about {_duration(news.left_seconds)} left"
+        told = [f"{news.failed} failed"] if news.failed else []
+        if news.left_seconds:
+            told.append(f"about {_duration(news.left_seconds)} left")
+        words = ", ".join(told)
         if not self.console.is_terminal:
             over = news.done + news.failed == news.total
             if (time.monotonic() - self.said >= _SAY_SECONDS or over) and news.done + news.failed:
                 self.said = time.monotonic()
-                click.echo(f"{news.done + news.failed} of {news.total} trials, {words}", err=True)
+                click.echo(f"{news.done + news.failed} of {news.total} trials{', ' * bool(words)}{words}", err=True)
             return
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -24,6 +24,8 @@ def report(directory: str | Path, out: str | Path | None = None) -> Path:
     with atomic.looked_at(target):
         if target.is_dir():
             raise DataError(f"{target} is a directory; give the name of an HTML file")
+        if target.suffix.lower() not in (".html", ".htm"):
+            raise DataError(f"{target} does not end in .html; give the name of an HTML file")
     study = read(directory)
     summary = summarize(study)
     drawn = {at: found for at, scope in enumerate(summary.scopes) if (found := pictures(study, scope)) is not None}

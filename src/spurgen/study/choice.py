@@ -71,14 +71,13 @@ def records_of(directory: Path, trial: Trial) -> list[Record]:
     path = place.trial_folder(directory, trial.key) / "run" / "checks.parquet"
     try:
         table = pq.read_table(path).to_pydict()
-    except (OSError, ValueError) as error:
+        last = max(table["stage"])
+    except (OSError, ValueError, KeyError) as error:
         raise DataError(
-            f"{path} cannot be read ({str(error).splitlines()[0]}); remove the trial's folder and its line "
-            "in the ledger, and run the study again"
+            f"what was checked of {trial.words} is lost or damaged; the command that runs the study makes it again"
         ) from error
     # A method that learns from validation rows is judged by fresh ones like them.
     judged = "validation " if "validation accuracy" in table else ""
-    last = max(table["stage"])
     found = []
     for i, stage in enumerate(table["stage"]):
         if stage != last:

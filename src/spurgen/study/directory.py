@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import platform
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,37 @@ from spurgen.version import __version__
 FORMAT = 1
 FILE, ABOUT, PLAN = "study.toml", "study.json", "plan.json"
 RESULTS = "results.parquet"
+KEPT = ("run/checks.parquet", "scores/results.json", "scores/predictions.parquet")
 WORLDS, DATA, STARTS, TRIALS = "worlds", "data", "starts", "trials"
 
 
 def trial_folder(directory: Path, key: str) -> Path:
     """Where all of one trial lies."""
     return directory / TRIALS / key
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """What results are made of, by its path within a trial's folder; "" for a file that is not there."""
+    found = {}
+    for name in KEPT:
+        try:
+            found[name] = hashlib.blake2b((folder / name).read_bytes(), digest_size=16).hexdigest()
+        except OSError:
+            found[name] = ""
+    return found
+
+
+def lose(directory: Path, trials: list[Trial]) -> int:
+    """Note which trials that are done have lost or changed files since, so that they are done again; say how many."""
+    news, lost = ledger.read(directory), 0
+    for key in dict.fromkeys(trial.key for trial in trials):
+        entry = news.get(key)
+        if entry is None or entry.state != "done" or not entry.files:
+            continue
+        if digests(trial_folder(directory, key)) != entry.files:
+            ledger.append(directory, key, "lost")
+            lost += 1
+    return lost
 
 
 def start_folder(directory: Path, trial: Trial, size_px: int) -> Path:
@@ -37,26 +64,38 @@ def settle(directory: Path, text: str, about: dict[str, Any]) -> None:
         if directory.exists() and not directory.is_dir():
             raise DataError(f"{directory} is a file; choose a directory for the study")
         there = {p.name for p in directory.iterdir()} if directory.exists() else set()
-    ours = {FILE, PLAN, ledger.LEDGER, *(name for name in there if name.endswith(".tmp"))}  # of a study killed at once
-    if ABOUT not in there and there - ours:
+    held = _held(directory, there)
+    if held is None and {name for name in there if not name.endswith(".tmp")}:  # those are of a study killed at once
         raise DataError(f"{directory} is not empty and holds no study; choose another directory")
-    if ABOUT not in there and FILE in there and not text.startswith(_text_of(directory / FILE)):
+    if held is not None and held.get("id") != about["id"]:
+        raise DataError(
+            f"{directory} holds the study {held.get('id')!r}, not {about['id']!r}; choose another directory for it"
+        )
+    if held is not None and held.get("device", about["device"]) != about["device"]:
+        raise DataError(
+            f"{directory} holds trials on {held['device']}, whose results are not those of {about['device']}; "
+            f"go on with --device {held['device']}, or choose another directory"
+        )
+    if held is not None and ABOUT not in there and TRIALS not in there and text != _text_of(directory / FILE):
         raise DataError(f"{directory} holds a {FILE} that is not this study's; choose another directory")
-    if ABOUT in there:
-        held = about_of(directory)
-        if held["id"] != about["id"]:
-            raise DataError(
-                f"{directory} holds the study {held['id']!r}, not {about['id']!r}; choose another directory for it"
-            )
-        if held["device"] != about["device"]:
-            raise DataError(
-                f"{directory} holds trials on {held['device']}, whose results are not those of {about['device']}; "
-                f"go on with --device {held['device']}, or choose another directory"
-            )
     with atomic.explained(directory):
         directory.mkdir(parents=True, exist_ok=True)
     write(directory / FILE, text.encode())
     write(directory / ABOUT, _json({"format": FORMAT, **about, **environment()}))
+
+
+def _held(directory: Path, there: set[str]) -> dict[str, Any] | None:
+    """Whose directory it is: as study.json says, or where that is lost or damaged, as the study's own file does."""
+    try:
+        return about_of(directory)
+    except DataError:
+        if FILE not in there:
+            return None
+    try:
+        found = tomllib.loads(_text_of(directory / FILE))
+    except ValueError:
+        return {} if TRIALS in there else None
+    return found
 
 
 def _text_of(path: Path) -> str:

@@ -23,7 +23,10 @@ LEDGER = "ledger.jsonl"
 
 
 class Entry(NamedTuple):
-    """The latest news of a trial. `state` is "started", "done" or "failed"."""
+    """The latest news of a trial. `state` is "started", "done", "failed", or "lost": its files went after it was done.
+
+    `files` says what a trial that is done has left: path within its folder -> digest.
+    """
 
     key: str
     state: str
@@ -32,6 +35,7 @@ class Entry(NamedTuple):
     reason: str = ""
     seconds: float = 0.0
     row: dict[str, Any] = {}
+    files: dict[str, str] = {}
 
 
 def append(directory: Path, key: str, state: str, **more: Any) -> None:
@@ -54,7 +58,7 @@ def append(directory: Path, key: str, state: str, **more: Any) -> None:
 
 
 def read(directory: Path) -> dict[str, Entry]:
-    """The latest news of every trial that was ever started. A trial that is done stays done."""
+    """The latest news of every trial that was ever started. A trial that is done stays done, unless it was lost."""
     found: dict[str, Entry] = {}
     for told in lines(directory):
         entry = Entry(
@@ -65,8 +69,9 @@ def read(directory: Path) -> dict[str, Entry]:
             told.get("reason", ""),
             float(told.get("seconds") or 0.0),
             told.get("row") or {},
+            told.get("files") or {},
         )
-        if entry.key not in found or found[entry.key].state != "done":
+        if entry.key not in found or found[entry.key].state != "done" or entry.state == "lost":
             found[entry.key] = entry
     return found
 
@@ -89,7 +94,7 @@ def lines(directory: Path) -> Iterator[dict[str, Any]]:
             yield told
 
 
-_EVENTS = ("started", "done", "failed")
+_EVENTS = ("started", "done", "failed", "lost")
 
 
 def now() -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
+import shutil
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spurgen.errors import Busy, DataError, SpurgenError
+from spurgen.errors import Busy, SpurgenError
 from spurgen.store import atomic, lock, reader
 from spurgen.study import directory as place
 from spurgen.study import ledger
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from spurgen.store.reader import Dataset
     from spurgen.train.events import Subscriber
 
+_WHOLE: set[Path] = set()  # datasets that this process has seen to be whole
 MOST_WATCHED = 4000  # fresh rows that a trial is watched by
 _OTHER_ROWS = 1 << 40  # added to the seed of data: rows that no trial learns from
 
@@ -43,6 +46,9 @@ def claiming(
             if entry is not None and (entry.state == "done" or (entry.state == "failed" and not retry)):
                 return "was"
             atomic.write(folder / "trial.json", (json.dumps(trial.as_dict(), indent=1) + "\n").encode())
+            if entry is not None and entry.state == "lost":
+                shutil.rmtree(folder / "run", ignore_errors=True)  # what is left of it cannot be trusted
+                shutil.rmtree(folder / "scores", ignore_errors=True)
             ledger.append(directory, trial.key, "started")
             try:
                 seconds, row = yield from performing(directory, trial, subscribers, turns)
@@ -50,16 +56,21 @@ def claiming(
                 _refuse_to_go_on(error)
                 ledger.append(directory, trial.key, "failed", reason=_reason(error))
                 return "failed"
-            ledger.append(directory, trial.key, "done", seconds=seconds, row=row)
+            ledger.append(directory, trial.key, "done", seconds=seconds, row=row, files=place.digests(folder))
             return "done"
     except Busy:
         return "held"
 
 
 def _refuse_to_go_on(error: Exception) -> None:
-    """Some errors of a GPU outlast the trial that met them: all that came after would fail too."""
+    """A full disk, and some errors of a GPU, outlast the trial that met them: all that came after would fail too."""
     from torch.cuda import OutOfMemoryError
 
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+            raise SpurgenError(_reason(error)) from error
+        cause = cause.__cause__ or cause.__context__
     if isinstance(error, RuntimeError) and not isinstance(error, OutOfMemoryError) and "CUDA error" in str(error):
         raise SpurgenError(
             f"the GPU is in a state that no trial survives ({_reason(error)}); give the same command again"
@@ -154,12 +165,11 @@ def prepare(directory: Path, trial: Trial) -> Dataset:
     from spurgen.store.writer import build
 
     target = directory / place.DATA / trial.data
-    while True:
+    while target.resolve() not in _WHOLE:
+        spec = World.from_toml((directory / place.WORLDS / f"{trial.spec_digest}.toml").read_text("utf-8"))
         try:
-            return reader.open(target)
-        except DataError:
-            spec = World.from_toml((directory / place.WORLDS / f"{trial.spec_digest}.toml").read_text("utf-8"))
-        try:
-            build(spec, target, rows=trial.rows, seed=trial.data_seed)
+            build(spec, target, rows=trial.rows, seed=trial.data_seed)  # finishes what was killed, mends the rest
+            _WHOLE.add(target.resolve())
         except Busy:
             time.sleep(0.5)
+    return reader.open(target)

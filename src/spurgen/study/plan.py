@@ -86,12 +86,17 @@ def _arms(study: StudySpec) -> list[tuple[str, Model, str, dict[str, Any], str]]
             part = METHODS.get(method)
         except SpurgenError as error:
             raise SpecError("methods", str(error)) from None
+        _check_lists(_settings(study, method), f"methods.{method}")
+        listens = part.needs.groups or part.needs.validation or "over" in {f.name for f in fields(part.settings)}
+        if GROUPS in study.methods[method] and not listens:
+            raise SpecError(f"methods.{method}.{GROUPS}", f"has no effect: {method} is told no groups")
         for choice in _products(_settings(study, method)):
             _filled(part.settings, choice, f"methods.{method}", f"method {method}")
     for path, options in (
         ("options", study.options),
         *((f"models.{name}.options", given.options) for name, given in study.model_table.items()),
     ):
+        _check_lists(options, path)
         for choice in _products(options):
             _filled(Options, choice, path, "training")
     if "keep" in study.options or any("keep" in given.options for given in study.model_table.values()):
@@ -188,6 +193,15 @@ def _chance(seed: int, stream: str, i: int, name: str) -> float | None:
 def _ranges(kind: Any) -> dict[str, Any]:
     """Setting -> the range that a search looks in."""
     return {f.name: f.metadata["search"] for f in fields(kind) if f.metadata.get("search") is not None}
+
+
+def _check_lists(given: Mapping[str, Any], path: str) -> None:
+    """A list without values would make trials vanish, one with a value twice would run nothing for it."""
+    for name, value in given.items():
+        if isinstance(value, list) and not value:
+            raise SpecError(f"{path}.{name}", "is empty; give at least one value")
+        if isinstance(value, list) and len({repr(v) for v in value}) < len(value):
+            raise SpecError(f"{path}.{name}", "names a value twice; name it once")
 
 
 def _products(given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

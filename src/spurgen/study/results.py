@@ -13,6 +13,7 @@ from typing import Any
 from spurgen.compare.decide import Comparison, compare
 from spurgen.compare.plain import plain
 from spurgen.compare.ranks import Ranking, rank
+from spurgen.errors import DataError
 from spurgen.study import directory as place
 from spurgen.study import ledger
 from spurgen.study.choice import Record, records_of, settle_on
@@ -80,13 +81,13 @@ class Results:
     ran: int = 0  # how many were settled by the call that gave this
 
     def state(self, trial: Trial) -> str:
-        """ "done", "failed", "started" or "open"."""
+        """ "done", "failed", "started", "lost" or "open"."""
         return self.news[trial.key].state if trial.key in self.news else "open"
 
     @property
     def counts(self) -> dict[str, int]:
         """Trials in each state; one that has several names counts once."""
-        found = dict.fromkeys(("done", "failed", "started", "open"), 0)
+        found = dict.fromkeys(("done", "failed", "started", "lost", "open"), 0)
         for trial in self.unique:
             found[self.state(trial)] += 1
         return found
@@ -193,7 +194,10 @@ class Results:
             reason = "all its trials failed" if final and failed == len(final) else "no trial is done yet"
             return Line(method, "", [], {}, {}, [], failed, reason)
         over = [t for t in mine if self.state(t) == "done"]
-        chosen = settle_on(self.study, over, rule, self.records)
+        try:
+            chosen = settle_on(self.study, over, rule, self.records)
+        except DataError as error:
+            return Line(method, "", [], {}, {}, [], failed, str(error))
         if chosen.reason or not chosen.chosen:
             return Line(method, "", [], {}, {}, [], failed, chosen.reason or "nothing could be chosen")
         by = {(t.config, t.seed): t for t in done}

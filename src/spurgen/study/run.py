@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
+import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from spurgen.errors import SpurgenError
 from spurgen.store import atomic
 from spurgen.study import directory as place
 from spurgen.study import ledger
 from spurgen.study.choice import winners
+from spurgen.study.foresee import foresee
 from spurgen.study.launch import LAUNCHERS, Job
 from spurgen.study.plan import again, plan
 from spurgen.study.results import Results, read_results
@@ -64,6 +66,7 @@ def run_study(
         raise SpurgenError(f"a study runs on the first GPU, not on {device}; hide the others (CUDA_VISIBLE_DEVICES)")
     where = found.type
     trials = plan(asked, folder, where)
+    foresee(asked, folder, trials)
     about = {
         "id": asked.id,
         "description": asked.description,
@@ -86,6 +89,7 @@ def run_study(
         told()
 
     earlier = _ends(directory)
+    place.lose(directory, _with_winners(directory, asked, trials))
     settle(_with_winners(directory, asked, trials), retry)
     if asked.searches_first:
         settle(_with_winners(directory, asked, trials), retry=False)
@@ -114,12 +118,24 @@ def _source(study: str | Path, out: str | Path | None) -> tuple[str, Path | None
         if out is not None and Path(out).resolve() != there.resolve():
             raise SpurgenError(f"{study} is a study's directory, which is where it goes on; leave out --out")
         about = place.about_of(there)
-        text = (there / place.FILE).read_text("utf-8")
+        text = _kept_text(there, about)
         return text, Path(about["folder"]) if about.get("folder") else None, there
     if out is None:
         raise SpurgenError("say where the study is to be kept (--out DIR)")
     text, folder = text_of(study)
     return text, folder, Path(out)
+
+
+def _kept_text(there: Path, about: dict[str, Any]) -> str:
+    """The file of a study as its directory keeps it; made anew from study.json where it is lost or damaged."""
+    from spurgen.spec.toml import write
+
+    try:
+        text = (there / place.FILE).read_text("utf-8")
+        StudySpec.from_dict(tomllib.loads(text))
+        return text
+    except (OSError, ValueError, SpurgenError):
+        return write(about["study"])
 
 
 def _keep_worlds(directory: Path, worlds: list[Variant]) -> None:

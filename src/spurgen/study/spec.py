@@ -106,7 +106,7 @@ class StudySpec(BaseModel):
         ["small_cnn"], min_length=1, description="Models; or a table model -> starts and options."
     )
     options: dict[str, Values] = Field({}, description="Options of training, the same for all; a list is a grid.")
-    seeds: Annotated[int, Field(gt=0, le=1000)] | list[Seed] = Field(
+    seeds: Annotated[int, Field(gt=0, le=1000)] | Annotated[list[Seed], Field(min_length=1)] = Field(
         3, description="How many seeds (0, 1, …), or which."
     )
     fresh_rows: bool = Field(
@@ -183,6 +183,17 @@ def _check_names(study: StudySpec) -> None:
             isinstance(study.models, list) and path == "models" and len(set(study.models)) < len(study.models)
         ):
             raise SpecError(path, "names something twice; name it once")
+    for name, world in study.worlds.items():
+        if world.rows is not None and "rows" in world.set:
+            raise SpecError(f"worlds.{name}.set.rows", "says the number of rows a second time; say it once")
+    starts = {start for model in study.model_table.values() for start in model.starts}
+    if "pretrain" in study.model_fields_set and "pretrained" not in starts:
+        raise SpecError("pretrain", "has no effect: no model starts from 'pretrained'")
+    search = study.search
+    if search is not None and "seeds" in search.model_fields_set and search.per_seed:
+        raise SpecError("search.seeds", "has no effect with per_seed, which searches with every seed")
+    if search is not None and search.seeds > len(study.seed_list):
+        raise SpecError("search.seeds", f"is {search.seeds}; the study has {len(study.seed_list)}")
     if not study.unchanged and not study.ablations:
         raise SpecError("unchanged", "is false, and there are no ablations, so nothing would be run")
 

@@ -48,13 +48,13 @@ def check_needs(method: Method, settings: Any, world: World) -> None:
         )
 
 
-def check_used(given: Mapping[str, Any], options: Options, model: Model, world: World) -> None:
-    """Refuse options that were given and would have no effect."""
+def check_used(given: Mapping[str, Any], options: Options, model: Model, world: World, watched: bool = False) -> None:
+    """Refuse options that were given and would have no effect; `watched`: rows are scored besides validation rows."""
     unused = {
         "momentum": options.optimiser != "sgd" and "only the optimiser sgd has one",
         "epochs": options.steps > 0 and "steps are given too, and go before it",
         "shift_px": model.modality != "image" and f"{model.name} does not read pictures alone",
-        "checks": world.val is None and f"{world.name} has no split to validate on",
+        "checks": world.val is None and not watched and f"{world.name} has no split to validate on",
         "keep": world.val is None and f"{world.name} has no split to validate on",
     }
     for name, reason in unused.items():

@@ -125,7 +125,7 @@ def training(
         raise SpurgenError("graphs are for GPUs; leave graphs at auto, or train with --device cuda")
     world = open_world(data, kind, how, seed, stream, splits, group_by)
     check_needs(part, chosen, world)
-    check_used(options or {}, how, kind, world)
+    check_used(options or {}, how, kind, world, bool(watch))
     about = {
         "format": FORMAT,
         "spurgen": __version__,

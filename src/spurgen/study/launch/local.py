@@ -27,6 +27,7 @@ from spurgen.train.turns import beside
 _LOOK_SECONDS = 0.5
 _ON_GPU = 8  # trials side by side on a GPU: small networks leave most of one idle
 _MOST_ON_GPU = 16  # torch has 32 streams, and trials must not share one
+_NO_WAY_ON = 75  # how a process ends that met what no trial survives
 _DEATHS = 2  # of the processes that performed a trial, after which it is called failed
 
 
@@ -134,16 +135,19 @@ def _beside(job: Job, todo: list[Trial], jobs: int, retry: bool, died: dict[str,
 def _bury(job: Job, worker: _Worker, died: dict[str, int]) -> None:
     """See to the trial of a process that died; one that keeps killing its process is called failed."""
     code = worker.process.returncode
+    if code == _NO_WAY_ON:
+        raise SpurgenError(worker.last_words.removeprefix("error: "))
     how = f"was ended by signal {-code}" if code < 0 else f"ended with code {code}"
-    news = ledger.read(job.directory).values()
-    mine = next((e for e in news if e.state == "started" and e.worker.endswith(f":{worker.process.pid}")), None)
-    if mine is None:
-        raise SpurgenError(f"a process of the study {how} before it began: {worker.last_words or 'it said nothing'}")
-    died[mine.key] = died.get(mine.key, 0) + 1
-    if died[mine.key] >= _DEATHS:
-        hint = "; was there enough memory? (--jobs 1 needs less)" if code == -9 else ""
-        said = f" ({worker.last_words})" if worker.last_words else ""
-        ledger.append(job.directory, mine.key, "failed", reason=f"its process {how}{said}{hint}")
+    lines = [li for li in ledger.lines(job.directory) if str(li.get("worker")).endswith(f":{worker.process.pid}")]
+    key = lines[-1]["key"] if lines and lines[-1]["event"] == "started" else ""
+    died[key] = died.get(key, 0) + 1
+    if died[key] < _DEATHS:
+        return
+    said = f" ({worker.last_words})" if worker.last_words else ""
+    if not key:
+        raise SpurgenError(f"processes of the study die before they begin a trial: one {how}{said}")
+    hint = "; was there enough memory? (--jobs 1 needs less)" if code == -9 else ""
+    ledger.append(job.directory, key, "failed", reason=f"its process {how}{said}{hint}")
 
 
 def work(directory: Path, trials: list[Trial], threads: int, retry: bool) -> None:
@@ -174,7 +178,11 @@ def main() -> None:
     told = json.loads(sys.argv[2])
     _end_with(told["parent"])
     trials = [trial_from(each, told["trials"]) for each in json.loads(Path(told["trials"]).read_text())]
-    work(Path(sys.argv[1]), trials, told["threads"], told["retry"])
+    try:
+        work(Path(sys.argv[1]), trials, told["threads"], told["retry"])
+    except SpurgenError as error:
+        print(f"error: {error}", file=sys.stderr)  # noqa: T201  its parent reads it
+        sys.exit(_NO_WAY_ON)
 
 
 if __name__ == "__main__":
