@@ -55,10 +55,11 @@ def test_a_study_from_file_to_table(folder):
 
 
 def test_a_study_killed_before_it_said_who_it_is_goes_on(folder):
+    path = file_of(folder, seeds=1)
     (folder / "s").mkdir()
-    (folder / "s" / place.FILE).write_text("id = ")
+    (folder / "s" / place.FILE).write_text(path.read_text())
     (folder / "s" / f".{place.ABOUT}.7.tmp").write_text("{")
-    assert run(file_of(folder, seeds=1), folder / "s").counts["done"] == 2
+    assert run(path, folder / "s").counts["done"] == 2
 
 
 def test_weights_need_not_be_kept(folder):
