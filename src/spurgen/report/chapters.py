@@ -27,7 +27,7 @@ def strengths(summary: Summary) -> list[Figure]:
         for method in (methods := _as_elsewhere(summary, a)):
             there = [(v.place, v.scores[method]) for v in placed if method in v.scores and v.scores[method].n]
             series.append(Series(method, *([f(p, e) for p, e in there] for f in _PARTS)))
-        title = f"Worst-group accuracy against {a.name}, {a.model} on {a.world}"
+        title = f"Worst-group accuracy against {a.name}, {_model(a)} on {a.world}"
         chart = lines(
             series,
             title,
@@ -46,7 +46,7 @@ def strengths(summary: Summary) -> list[Figure]:
                 "Means over seeds; bands reach from the lowest seed to the highest."
                 + (" p is how often the shortcuts hold in training." if a.variants[-1].name.startswith("p=") else ""),
                 legend([s.name for s in series]),
-                table(f"{a.name}-{a.model}", title, ["variant", *methods], rows),
+                table(f"{a.name}-{_model(a)}", title, ["variant", *methods], rows),
                 [*reproduce.whole(summary.name), reproduce.numbers(summary.name, ".ablations")],
             )
         )
@@ -79,21 +79,25 @@ def left_out(summary: Summary) -> list[Figure]:
                 cells.append(difference(mine.mean - before.mean) if known else plain(None))  # type: ignore[union-attr]
             rows.append(cells)
         channels = any(v.name.startswith("without ") for v in a.variants)
-        title = f"Worst-group accuracy, variants of {a.name}: {a.model} on {a.world}"
+        title = f"Worst-group accuracy, variants of {a.name}: {_model(a)} on {a.world}"
         about = "A channel that does harm leaves a worst group that is better off without it." if channels else ""
         if channels:
-            title = f"Worst-group accuracy, {a.name} one channel at a time: {a.model} on {a.world}"
+            title = f"Worst-group accuracy, {a.name} one channel at a time: {_model(a)} on {a.world}"
         columns = ["variant", *(c for m in methods for c in (m, f"{m}, change"))]
         found.append(
             Figure(
                 title,
                 about=about,
-                table=table(f"{a.name}-{a.model}", title, columns, rows),
+                table=table(f"{a.name}-{_model(a)}", title, columns, rows),
                 again=[*reproduce.whole(summary.name), reproduce.numbers(summary.name, ".ablations")],
                 open=True,
             )
         )
     return found
+
+
+def _model(a: Ablation) -> str:
+    return a.model if a.start == "nothing" else f"{a.model} from {a.start}"
 
 
 def _as_elsewhere(summary: Summary, a: Ablation) -> list[str]:

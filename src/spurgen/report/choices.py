@@ -78,7 +78,7 @@ def measures(channels: Sequence[str]) -> list[Measure]:
         Measure("accuracy", "Average accuracy", "accuracy on all test rows", checked="test_accuracy"),
         Measure(
             "weighted_accuracy",
-            "Accuracy on clean data",
+            "Accuracy on rows as in training",
             "accuracy on fresh rows that are mixed as in training, shortcuts and all",
             checked="training_accuracy",
         ),

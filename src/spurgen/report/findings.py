@@ -128,7 +128,7 @@ def _row(panel: Panel, method: str, config: str, e: Estimate) -> list[Any]:
 
 
 def trade(summary: Summary, scope: ScopeSummary, rule: str) -> Figure | None:
-    """Worst-group accuracy against accuracy on clean data."""
+    """Worst-group accuracy against accuracy on rows as in training."""
     clean, worst = (scope.panels[rule].get(k) for k in ("weighted_accuracy", "worst_group_accuracy"))
     if clean is None or worst is None:
         return None
@@ -141,8 +141,8 @@ def trade(summary: Summary, scope: ScopeSummary, rule: str) -> Figure | None:
         xs,
         ys,
         [kind(scope, m) for m in names],
-        f"Accuracy on clean data and in the worst group, {scope.title}",
-        x_title="accuracy on clean data",
+        f"Accuracy on rows as in training and in the worst group, {scope.title}",
+        x_title="accuracy on rows as in training",
         y_title="worst-group accuracy",
         height=340 if len(names) <= 10 else 460,
     )

@@ -29,6 +29,8 @@ TEST = "test"
 SCORES, PREDICTIONS, STRIPS = "scores/results.json", "scores/predictions.parquet", "scores/strips.parquet"
 CHECKS, RECORDS = "run/checks.parquet", "run/records.parquet"
 
+LOST = "its files were lost or changed since it was done; the command that runs the study makes them again"
+
 Columns = dict[str, NDArray[np.float64]]
 
 
@@ -166,6 +168,8 @@ def read(directory: str | Path) -> Study:
 def _trial(path: Path, planned: Planned, entry: ledger.Entry | None) -> Trial:
     if entry is None or entry.state not in ("done", "failed"):
         return Trial(path, planned)
+    if entry.state == "done" and entry.files and place.digests(place.trial_folder(path, planned.key)) != entry.files:
+        return Trial(path, planned, "open", LOST)
     seconds = entry.seconds if entry.state == "done" else float("nan")
     return Trial(path, planned, entry.state, entry.reason, seconds, entry.row)
 

@@ -22,10 +22,23 @@ def spelt(method: str) -> str:
 
 
 def of_scope(
-    model: str, reference: str, best: str, panels: Mapping[str, Panel], harms: Sequence[Harm]
+    model: str,
+    asked: str,
+    reference: str,
+    best: str,
+    panels: Mapping[str, Panel],
+    harms: Sequence[Harm],
+    methods: int,
 ) -> tuple[str, ...]:
-    """What is most harmful, what helps, what it costs: a sentence each, as far as it is known."""
-    found = [_harm(model, reference, harms), _remedy(reference, best, panels), _cost(reference, best, panels)]
+    """What is most harmful, what helps, what it costs: a sentence each, as far as it is known.
+
+    `asked` is the study's reference, `reference` the method that stands in its place where it has no finished trial.
+    """
+    found = [_harm(model, reference, harms)]
+    if asked != reference:
+        found.append(f"{asked}, with which all are to be compared, has no finished trial here: nothing is decided.")
+    else:
+        found += [_remedy(reference, best, panels, methods), _cost(reference, best, panels)]
     return tuple(sentence for sentence in found if sentence)
 
 
@@ -34,6 +47,12 @@ def _harm(model: str, reference: str, harms: Sequence[Harm]) -> str:
     if not there:
         return "How much the model leans on each channel is not known: no answers to edited rows were kept."
     worst = there[0]
+    if not is_clear(worst):
+        moved = f"moves the probability of the right class by {100 * worst.sss.mean:.1f} points on average"
+        return (
+            f"With {spelt(reference)}, {model} leans on no channel clearly: drawing the {worst.channel} anew, to which "
+            f"it is most sensitive, {moved}, and its mistakes do not follow it."
+        )
     start = (
         f"With {spelt(reference)}, {model} leans most on the {worst.channel}: drawing it anew moves the probability "
         f"of the right class by {100 * worst.sss.mean:.0f} points on average"
@@ -45,11 +64,24 @@ def _harm(model: str, reference: str, harms: Sequence[Harm]) -> str:
     return f"{start}."
 
 
-def _remedy(reference: str, best: str, panels: Mapping[str, Panel]) -> str:
+def is_clear(harm: Harm) -> bool:
+    """Whether a model leans on a channel for certain: it moves beliefs, and mistakes go where it points.
+
+    Any model that is not perfect is a little sensitive to everything, shortcuts or none.
+    """
+    moved = harm.sss.mean >= 0.02 and not harm.sss.low <= 0
+    return moved and not harm.led <= harm.chance + 0.05  # what is not known (NaN) does not speak against it
+
+
+def _remedy(reference: str, best: str, panels: Mapping[str, Panel], methods: int) -> str:
     panel = panels.get("worst_group_accuracy")
     if panel is None:
         return ""
     base = panel.of(reference).mean
+    if not best and methods > 1:
+        return f"No remedy has a finished trial that can be judged; the worst group of {spelt(reference)} is right " + (
+            f"{percent(base)} of the time."
+        )
     if not best:
         return f"Only {spelt(reference)} was run: its worst group is right {percent(base)} of the time."
     found = panel.against(best)
@@ -90,13 +122,13 @@ def _cost(reference: str, best: str, panels: Mapping[str, Panel]) -> str:
 def headline(scope: ScopeSummary) -> str:
     """The finding in a line."""
     first = next((h for h in scope.harms.get(scope.reference, []) if math.isfinite(h.sss.mean)), None)
-    start = (
-        f"{scope.model} leans on the {first.channel}" if first is not None else f"{scope.model} under {scope.reference}"
-    )
+    start = f"{scope.model} under {scope.reference}"
+    if first is not None:
+        start = f"{scope.model} leans on {f'the {first.channel}' if is_clear(first) else 'no channel clearly'}"
     panel = next(iter(scope.panels.values())).get("worst_group_accuracy")
     found = panel.against(scope.best) if panel is not None and scope.best else None
     if found is None:
-        return f"{start}; no remedy was tried"
+        return f"{start}; {'no remedy was tried' if len(scope.planned) < 2 else 'no remedy can be judged'}"
     if found.decided and found.better:
         return f"{start}; {scope.best} helps"
     if found.difference > 0:

@@ -79,6 +79,7 @@ class ScopeSummary:
     classes: tuple[str, ...]
     sentences: tuple[str, ...]
     trial_of: dict[str, str] = field(default_factory=dict)  # method -> key of the trial whose pictures are shown
+    planned: tuple[str, ...] = ()  # methods that the study asks for
 
 
 @dataclass(frozen=True)
@@ -137,7 +138,7 @@ def summarize(study: Study | str | Path) -> Summary:
         ablations=rows,
         trials=[_flat(t) for t in study.trials],
         settled=[{**t.plan.as_dict(), "state": t.state, "starts_from": _starts_from(study, t)} for t in study.trials],
-        failed=[{**_name(t), "reason": t.reason} for t in study.trials if t.state == "failed"],
+        failed=[{**_name(t), "reason": t.reason} for t in study.trials if t.reason],
         datasets=[_dataset(study, name) for name in dict.fromkeys(t.plan.data for t in study.trials)],
         audits={s.data: audit.as_dict() for s in found if (audit := _audit(study, s.data)) is not None},
         last=study.last,
@@ -154,9 +155,9 @@ def _scope(
     several: Sequence[str],
 ) -> ScopeSummary:
     done = [t for t in scope.trials if t.state == "done"]
-    reference = reference if reference in scope.methods else scope.methods[0]
+    asked, reference = reference, reference if reference in scope.methods else scope.methods[0]
     chosen = {r: [c for m in scope.methods if (c := choose(scope, m, r)) is not None] for r in rules}
-    panels = {r: {m.key: _panel(chosen[r], m, r, reference) for m in wanted} for r in rules}
+    panels = {r: {m.key: _panel(chosen[r], m, r, asked) for m in wanted} for r in rules}
     first = panels[rule].get(wanted[0].key) if wanted else None
     remedies = [s.method for s in first.scored if s.method != reference and s.estimate.n] if first else []
     best = remedies[0] if remedies else ""
@@ -168,7 +169,7 @@ def _scope(
     place = scope.place
     model = place.model if place.start == "nothing" else f"{place.model} ({place.start})"
     return ScopeSummary(
-        title=", ".join(str(getattr(place, w)) for w in several),
+        title=", ".join(_said(w, str(getattr(place, w))) for w in several),
         world=place.world,
         model=model,
         start=place.start,
@@ -187,7 +188,10 @@ def _scope(
         confusion={m: counted for m, ts in trials.items() if (counted := confusion(ts))},
         confused={m: confused(given[m]) for m in (reference, best) if m in given},
         classes=tuple(next((t.scores["classes"] for t in done if t.scores.get("classes")), ())),
-        sentences=sentences.of_scope(model, reference, best, panels[rule], harmed.get(reference, [])),
+        sentences=sentences.of_scope(
+            model, asked, reference, best, panels[rule], harmed.get(reference, []), len(scope.study.methods)
+        ),
+        planned=tuple(scope.study.methods),
         trial_of={m: t.plan.key for m, t in shown.items()},
     )
 
@@ -269,6 +273,13 @@ def _of_group(given: list[tuple[Any, Any, Any]]) -> dict[str, float]:
         return {"accuracy": math.nan, "low": math.nan, "high": math.nan}
     accuracies, lows, highs = zip(*there, strict=True)
     return {"accuracy": sum(accuracies) / len(there), "low": min(lows), "high": max(highs)}
+
+
+def _said(what: str, value: str) -> str:
+    """A part of a title; a start says that it is one."""
+    if what != "start":
+        return value
+    return "from random weights" if value == "nothing" else f"from {value}"
 
 
 def _several(plain: Sequence[Scope]) -> list[str]:

@@ -110,7 +110,7 @@ def panels(summary: Summary) -> list[dict[str, Any]]:
 
 
 def costs(summary: Summary) -> list[dict[str, Any]]:
-    """What is given up on clean data, per scope and rule."""
+    """What is given up on rows as in training, per scope and rule."""
     found = []
     for at, s in enumerate(summary.scopes):
         for together in _together(summary, s, ["worst_group_accuracy", "weighted_accuracy", "accuracy"]):
@@ -161,7 +161,7 @@ def _keys(summary: Summary, s: ScopeSummary) -> Iterator[dict[str, str]]:
         verdict = "decided" if found.decided else "not decided"
         yield {
             "kind": "plain",
-            "name": f"On clean data, {s.best}",
+            "name": f"On rows as in training, {s.best}",
             "value": points(found.difference),
             "about": f"{percent(found.reference_mean)} to {percent(found.mean)}, {verdict}",
         }
