@@ -61,4 +61,4 @@ def test_the_readmes_world_is_a_world():
     from spurgen.spec import World
 
     block = re.search(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.S)[1]
-    assert Plan(World.from_toml(block)).splits == {"train": 3200, "test": 800}
+    assert Plan(World.from_toml(block)).splits == {"train": 2400, "val": 800, "test": 800}
