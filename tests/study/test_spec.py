@@ -19,7 +19,8 @@ from tests.worlds import small
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"sedes": 3}, r"sedes: is not a field of the spec; did you mean 'seeds'"),
+        ({"sedes": 3}, r"sedes: is not a field of the study; did you mean 'seeds'"),
+        ({"id": "a/b"}, r"id: is 'a/b'; names are letters, digits"),
         ({"seeds": 0}, r"seeds: .*0"),
         ({"seeds": [1, 1]}, r"seeds: names something twice"),
         ({"seeds": "three"}, r"seeds: "),

@@ -9,7 +9,7 @@ from pathlib import Path
 from spurgen.errors import SpecError, UnknownName, shortened, unknown
 from spurgen.spec.world import World
 
-__all__ = ["World", "load", "preset_text", "presets"]
+__all__ = ["World", "load", "preset_text", "presets", "text_of"]
 
 
 def presets() -> list[str]:
@@ -45,6 +45,11 @@ def _text(name_or_path: str | Path) -> str:
         return preset_text(given)
     if not (isinstance(name_or_path, Path) or given.endswith(".toml") or _is_file(path)):
         raise UnknownName(unknown("preset", given, presets()) + " (the path of a spec ends in .toml)")
+    return text_of(path, name)
+
+
+def text_of(path: Path, name: str) -> str:
+    """What a TOML file holds; `name` is what messages call it."""
     try:
         if path.exists() and not path.is_file() and not path.is_dir():  # reading a pipe may wait for ever
             raise SpecError("", f"{name} is not a regular file; give the path of a .toml file")

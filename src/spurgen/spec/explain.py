@@ -84,6 +84,8 @@ def _sentence(finding: Any, model: type[BaseModel]) -> str:
     if kind == "string_pattern_mismatch":
         if context.get("pattern", "").startswith("^[a-z]"):
             return f"{brief(value)} is not a name; names are lower case letters, digits and underscores"
+        if "/v" not in context.get("pattern", ""):
+            return f"is {brief(value)}; names are letters, digits, dots, dashes and underscores"
         return f"is {brief(value)}; write it as name/v1, with letters, digits, dots, dashes and underscores"
     if kind == "too_short":
         return "is empty; give at least one"
@@ -101,7 +103,8 @@ def _unknown_key(finding: Any, model: type[BaseModel]) -> str:
     known = _fields_at(finding["loc"][:-1], model)
     close = nearest(name, known)
     hint = f"did you mean {close!r}?" if close else f"known here: {', '.join(known)}" if known else "remove it"
-    return f"is not a field of the spec; {hint}"
+    whose = "study" if model.__name__ == "StudySpec" else "spec"
+    return f"is not a field of the {whose}; {hint}"
 
 
 def _fields_at(loc: Iterable[str | int], model: type[BaseModel]) -> list[str]:

@@ -115,9 +115,9 @@ def _source(study: str | Path, out: str | Path | None) -> tuple[str, Path | None
     with atomic.looked_at(there):
         is_directory = there.is_dir()
     if is_directory:
+        about = place.about_of(there)
         if out is not None and Path(out).resolve() != there.resolve():
             raise SpurgenError(f"{study} is a study's directory, which is where it goes on; leave out --out")
-        about = place.about_of(there)
         text = _kept_text(there, about)
         return text, Path(about["folder"]) if about.get("folder") else None, there
     if out is None:

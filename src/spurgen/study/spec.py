@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from spurgen.compare.select import RULES
 from spurgen.errors import SpecError, UnknownName, shortened, unknown
+from spurgen.spec import text_of as text_of_file
 from spurgen.spec.explain import spec_error
 from spurgen.spec.world import Name
 
@@ -222,16 +223,7 @@ def text_of(name_or_path: str | Path) -> tuple[str, Path | None]:
         return preset_text(given), None
     if not given.endswith(".toml"):
         raise UnknownName(unknown("study", given, presets()) + " (the path of a study file ends in .toml)")
-    try:
-        return path.read_text("utf-8"), path.resolve().parent
-    except FileNotFoundError:
-        raise SpecError("", f"there is no file {name}") from None
-    except IsADirectoryError:
-        raise SpecError("", f"{name} is a directory; give the path of a .toml file") from None
-    except UnicodeDecodeError:
-        raise SpecError("", f"{name} is not a text file in UTF-8") from None
-    except (OSError, ValueError) as error:
-        raise SpecError("", f"{name!r} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    return text_of_file(path, name), path.resolve().parent
 
 
 def read(text: str, name: str, overrides: Iterable[str] = ()) -> StudySpec:
