@@ -84,9 +84,7 @@ def table(found: Results, cell: Cell) -> str:
     for line in cell.lines:
         mine = [rows[trial.key] for trial in line.trials]
         means = [mean([row.get(name) for row in mine]) for name in (*channels, "ig_conflicting")]
-        out.append(
-            [f"`{line.method}`", line.config, spread(line.accuracy), spread(line.worst_group_accuracy), *means]
-        )
+        out.append([f"`{line.method}`", line.config, spread(line.accuracy), spread(line.worst_group_accuracy), *means])
     return markdown(head, out)
 
 
