@@ -146,7 +146,7 @@ def scoring(data: Path, asked: argparse.Namespace) -> Iterator[Line]:
     wanted = names(rows.spec, Plan())
     passes = sum(int(changed.sum()) for name, _, changed in rows_with(rows.table, rows.spec, wanted) if name != "none")
     passes += len(rows)
-    ready = torch.from_numpy(rows.content(range(2048))).permute(0, 3, 1, 2)
+    ready = torch.from_numpy(rows.content(range(min(2048, len(rows))))).permute(0, 3, 1, 2)
     learner = run.learner.eval()
 
     @torch.inference_mode()
