@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pyarrow.parquet as pq
@@ -21,9 +22,13 @@ from spurgen.learning import METHODS
 from spurgen.study import directory as place
 from spurgen.study import ledger
 from spurgen.study.choice import records_of
+from spurgen.study.launch import Job
+from spurgen.study.launch.local import launch
 from spurgen.study.perform import claiming
+from spurgen.study.plan import plan
 from spurgen.study.results import read_results
 from spurgen.study.run import run_study
+from spurgen.study.spec import read
 from spurgen.train.turns import beside
 from tests.study.conftest import file_of
 
@@ -395,19 +400,48 @@ def test_killed_again_and_again_it_ends_with_the_same_results(folder):
     assert set(events(folder / "killed", "done").values()) == {1}
 
 
-def test_a_process_that_dies_is_a_failed_trial_in_the_end(folder, monkeypatch):
-    from spurgen.study.launch import Job
-    from spurgen.study.launch.local import launch
-    from spurgen.study.plan import plan
-    from spurgen.study.spec import read
-
-    asked = read(STUDY.replace("seeds = 2", "seeds = 1"), "x")
-    trials = plan(asked, folder, "cpu")
-    there = folder / "s"
+def test_a_trial_that_keeps_killing_its_process_is_called_failed(folder):
+    """Each process is killed as soon as it has begun the trial, by a thread that plays the system out of memory."""
+    asked = read(STUDY.replace("seeds = 2", "seeds = 1").replace("[methods.group_dro]", ""), "x")
+    trials, there = plan(asked, folder, "cpu"), folder / "s"
     there.mkdir()
-    place.write_plan(there, trials)
-    (there / "worlds").mkdir()
-    (there / "worlds" / f"{trials[0].spec_digest}.toml").write_text("this is no TOML")  # no error of a trial's own
+    (there / place.WORLDS).mkdir()
+    (there / place.WORLDS / f"{trials[0].spec_digest}.toml").write_text((folder / "world.toml").read_text())
+    over, killed = threading.Event(), set()
+
+    def kill():
+        while not over.wait(0.01):
+            for pid in {int(li["worker"].rpartition(":")[2]) for li in ledger.lines(there) if li["event"] == "started"}:
+                if pid not in killed:
+                    killed.add(pid)
+                    os.kill(pid, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        launch(Job(there, trials, "cpu", jobs=2))
+    finally:
+        over.set()
+        killer.join()
+    (entry,) = ledger.read(there).values()
+    assert len(killed) == 2 and entry.state == "failed"
+    assert entry.reason.startswith("its process was ended by signal 9") and "enough memory" in entry.reason
+
+
+def test_a_world_that_cannot_be_read_fails_its_trials(folder):
+    asked = read(STUDY.replace("seeds = 2", "seeds = 1"), "x")
+    trials, there = plan(asked, folder, "cpu"), folder / "s"
+    (there / place.WORLDS).mkdir(parents=True)
+    (there / place.WORLDS / f"{trials[0].spec_digest}.toml").write_text("this is no TOML")
     launch(Job(there, trials, "cpu", jobs=2))
-    news = ledger.read(there)
-    assert {e.state for e in news.values()} == {"failed"} and len(news) == len(trials)
+    assert ["is not valid TOML" in e.reason for e in ledger.read(there).values()] == [True, True]
+
+
+def test_a_search_that_lost_its_checks_makes_them_again(folder):
+    search = {"samples": 2, "options": ["learning_rate"]}
+    path = file_of(folder, methods={"erm": {}}, search=search)
+    run(path, folder / "s")
+    before = outcome(folder / "s")
+    for checks in (folder / "s" / "trials").glob("*/run/checks.parquet"):
+        checks.unlink()
+    assert run(path, folder / "s").ran == len(before[1]) and outcome(folder / "s") == before

@@ -12,6 +12,7 @@ from spurgen.study.foresee import foresee
 from spurgen.study.plan import plan
 from spurgen.study.run import run_study
 from spurgen.study.spec import StudySpec, presets, read, text_of
+from spurgen.study.worlds import variants
 from tests.study.conftest import file_of, study
 from tests.worlds import small
 
@@ -133,7 +134,7 @@ def test_presets_can_be_planned(name):
     assert asked.id == name and folder is None and asked.description
     trials = plan(asked, None, "cpu")
     assert len({t.key for t in trials}) == len(trials) > 0
-    foresee(asked, None, trials)
+    foresee(asked, variants(asked, None), trials)
 
 
 def test_edits_from_the_command_line(folder):

@@ -18,11 +18,10 @@ def command(directory: str, out: str | None, as_json: bool, quiet: bool) -> None
     It says which channels do harm, which remedy helps and whether that is decided, what it costs, and what the data
     looks like. Of a study that is still running it is an early look. --json also prints what it says as data.
     """
-    from spurgen.report.summarize import summarize
-    from spurgen.report.verb import report
+    from spurgen.report.verb import made
 
-    path = report(directory, out)
+    path, summary = made(directory, out)
     if as_json:
-        print_json({"page": str(path), **summarize(directory).as_dict()})
+        print_json({"page": str(path), **summary.as_dict()})
     elif not quiet:
         click.echo(f"report: {path} ({size_in_words(path.stat().st_size)})")

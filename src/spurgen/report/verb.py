@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from spurgen.errors import DataError
 from spurgen.store import atomic
+
+if TYPE_CHECKING:
+    from spurgen.report.summarize import Summary
 
 REPORT = "report/index.html"
 
@@ -15,6 +19,11 @@ def report(directory: str | Path, out: str | Path | None = None) -> Path:
 
     It is one file that opens from disk without a network. Nothing is trained; what is missing is said on the page.
     """
+    return made(directory, out)[0]
+
+
+def made(directory: str | Path, out: str | Path | None = None) -> tuple[Path, Summary]:
+    """The same, with what the page says as data."""
     from spurgen.report.page import render
     from spurgen.report.pictures import pictures
     from spurgen.report.reading import read
@@ -33,4 +42,4 @@ def report(directory: str | Path, out: str | Path | None = None) -> Path:
     with atomic.explained(target):
         target.parent.mkdir(parents=True, exist_ok=True)
     atomic.write(target, text.encode())
-    return target
+    return target, summary

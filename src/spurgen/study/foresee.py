@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from spurgen.compare.select import RULES
@@ -16,16 +15,16 @@ from spurgen.settings import fill
 from spurgen.spec.world import size_px
 from spurgen.study.spec import StudySpec
 from spurgen.study.trial import Trial
-from spurgen.study.worlds import TEST, TRAIN, VAL, Variant, variants
+from spurgen.study.worlds import TEST, TRAIN, VAL, Variant
 from spurgen.train.encode import find_model
 from spurgen.train.options import Options
 from spurgen.train.refuse import check_needs, check_used
 from spurgen.train.world import World
 
 
-def foresee(study: StudySpec, folder: Path | None, trials: list[Trial]) -> None:
+def foresee(study: StudySpec, worlds: list[Variant], trials: list[Trial]) -> None:
     """Refuse a study that asks for what cannot be."""
-    for variant in variants(study, folder):
+    for variant in worlds:
         _check_rules(study, variant)
         mine = [t for t in trials if (t.world, t.ablation, t.variant) == variant[:3]]
         _check_groups(study, variant)

@@ -107,10 +107,7 @@ class Results:
         found = []
         for trial in self.trials:
             entry = self.news.get(trial.key)
-            told = {
-                k: json.dumps(v, sort_keys=True) if isinstance(v, dict | list) else v
-                for k, v in trial.as_dict().items()
-            }
+            told = {name: _flat(value) for name, value in trial.as_dict().items()}
             told |= {"state": self.state(trial), "reason": entry.reason if entry else ""}
             told |= {"train_seconds": entry.seconds if entry and entry.state == "done" else None}
             found.append(told | (entry.row if entry is not None else {}))
@@ -130,14 +127,15 @@ class Results:
     # ------------------------------------------------------------------------------------------- what is chosen
 
     @cached_property
-    def _records(self) -> dict[str, list[Record]]:
+    def _records(self) -> dict[tuple[str, str], list[Record]]:
         return {}
 
     def records(self, trial: Trial) -> list[Record]:
         """The checks of a trial's last stage, as selection rules take them."""
-        if trial.key not in self._records:
-            self._records[trial.key] = records_of(self.directory, trial)
-        return self._records[trial.key]
+        name = (trial.key, trial.config)  # records say what their settings are called
+        if name not in self._records:
+            self._records[name] = records_of(self.directory, trial)
+        return self._records[name]
 
     @cached_property
     def places(self) -> list[Place]:

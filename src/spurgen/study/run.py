@@ -66,7 +66,8 @@ def run_study(
         raise SpurgenError(f"a study runs on the first GPU, not on {device}; hide the others (CUDA_VISIBLE_DEVICES)")
     where = found.type
     trials = plan(asked, folder, where)
-    foresee(asked, folder, trials)
+    worlds = variants(asked, folder)
+    foresee(asked, worlds, trials)
     about = {
         "id": asked.id,
         "description": asked.description,
@@ -78,18 +79,20 @@ def run_study(
         "rules": asked.rules,
     }
     place.settle(directory, text, about)
-    _keep_worlds(directory, variants(asked, folder))
+    _keep_worlds(directory, worlds)
+    place.lose(directory, trials)  # before winners are looked for among them, which must be read
+    searched = {trial.key for trial in trials}
+    earlier = _ends(directory)
     began, before = time.monotonic(), _settled(directory)
 
     def settle(wanted: list[Trial], retry: bool) -> None:
         place.write_plan(directory, wanted)
+        place.lose(directory, [trial for trial in wanted if trial.key not in searched])
         told = _Teller(directory, wanted, began, before, progress)
         told()
         how.launch(Job(directory, list({t.key: t for t in wanted}.values()), where, jobs, threads, retry, told))
         told()
 
-    earlier = _ends(directory)
-    place.lose(directory, _with_winners(directory, asked, trials))
     settle(_with_winners(directory, asked, trials), retry)
     if asked.searches_first:
         settle(_with_winners(directory, asked, trials), retry=False)
